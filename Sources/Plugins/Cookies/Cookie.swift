@@ -54,7 +54,7 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// Unlike `==`, compares the value byte by byte.
+    /// Whether the cookies are equal and their values have the same bytes, which `==` doesn't compare.
     func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }

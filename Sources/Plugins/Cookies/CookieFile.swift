@@ -6,12 +6,12 @@ import ErrandSupport
 /// A cookie file in curl's Netscape format: one cookie per line, seven fields separated by tabs.
 struct CookieFile: Sendable {
     private let path: String
-    /// In bytes.
+    /// The maximum size of a file, in bytes.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// Blocks.
+    /// Returns the cookies in the file. A missing file counts as empty. Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
@@ -31,7 +31,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Blocks.
+    /// Replaces the file. Leaves out expired cookies. Blocks.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
         do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
             throw failure("\(error)", false)
@@ -60,7 +60,7 @@ struct CookieFile: Sendable {
                 cookie.name,
                 cookie.value,
             ]
-            // The format can't escape a tab within a field.
+            // Leave out a cookie with a tab in a field, because the format can't escape it.
             if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }
             let line = fields.joined(separator: "\t") + "\n"
             let latin1 = line.unicodeScalars.map { UInt8(exactly: $0.value) }
@@ -73,7 +73,7 @@ struct CookieFile: Sendable {
         return data
     }
 
-    /// Returns nil for comments and malformed lines.
+    /// Parses a line of the file. Returns nil for comments and malformed lines.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
@@ -93,7 +93,8 @@ struct CookieFile: Sendable {
         return cookie
     }
 
-    /// Accepts an empty field, which Python writes for session cookies, and a fraction, which browser extensions write.
+    /// Parses the expiry in seconds since 1970. Accepts an empty field, which Python writes for session cookies, and a
+    /// fraction, which browser extensions write.
     private static func seconds(_ field: String) -> Int64? {
         if field.isEmpty { return 0 }
         let digits = field.utf8.prefix(while: ASCII.isDigit)

@@ -15,7 +15,7 @@ public struct CookieFilter: FilterGroup {
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// The request's own cookies take precedence.
+/// Adds the jar's cookies to each request. The request's own cookies take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -82,7 +82,8 @@ private struct CookieKeeper: Filter {
 }
 
 extension CookieJar {
-    /// A rejected cookie doesn't fail the request: accessories receive a note instead.
+    /// Stores the cookies of a response. A rejected cookie doesn't fail the request: accessories receive a note
+    /// instead.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,

@@ -72,7 +72,7 @@ public final class CookieJar: Sendable {
         return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
     }
 
-    /// Parses the URL only if reading its text isn't enough.
+    /// Returns the cookies for a request. Parses the URL only if reading its text isn't enough.
     func entries(
         for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date
     ) -> [CookieTable.Entry] {
@@ -104,7 +104,7 @@ public final class CookieJar: Sendable {
         for field in fields {
             do throws(CookieRejection) {
                 var cookie = try SetCookie(parsing: field.value, limits: limits)
-                // Keep a date in the past that deletes the cookie.
+                // Don't convert a date at the beginning of 1970, which deletes the cookie.
                 if let expires = cookie.expires, expires > .epoch { cookie.expires = expiring(expires) }
                 cookies.append((cookie, field.isLatin1))
             } catch { rejections.append(error) }

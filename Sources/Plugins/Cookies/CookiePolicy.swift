@@ -20,7 +20,8 @@ public struct CookiePolicy: Sendable {
     /// Creates a policy in which every property has its default.
     public init() {}
 
-    /// Returns `.distantPast` if the date is NaN or before 1970.
+    /// Returns the expiry of a cookie, limited by `maximumAge`. Returns `.distantPast` if the date is NaN or before
+    /// 1970.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
@@ -121,7 +122,8 @@ public struct PublicSuffixes: Sendable {
         }.joined(separator: ".")
     }
 
-    /// Also true for an empty label. Ignores the trailing dot of an absolute name (RFC 1034, section 3.1).
+    /// Whether a domain is a public suffix or contains an empty label. Ignores the trailing dot of an absolute name
+    /// (RFC 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -72,7 +72,7 @@ struct CookieOrigin {
 }
 
 enum CookieRules {
-    /// See RFC 6265bis, section 5.1.3. An IP address matches only itself.
+    /// Whether a host matches the domain of a cookie (RFC 6265bis, section 5.1.3). An IP address matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         if host.count == domain.count { return host.elementsEqual(domain) }
@@ -99,10 +99,10 @@ enum CookieRules {
         }
     }
 
-    /// In bytes, including the trailing dot of an absolute name.
+    /// The maximum length of a name in bytes, including the trailing dot of an absolute name.
     private static let longestName = 254
 
-    /// See section 5.1.4.
+    /// Whether the path of a request matches the path of a cookie (section 5.1.4).
     static func matches(path: String, cookiePath: String) -> Bool {
         (path.isEmpty ? "/" : path).withSpan { path in
             cookiePath.withSpan { cookiePath in

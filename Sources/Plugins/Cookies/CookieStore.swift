@@ -53,14 +53,15 @@ struct CookieStore {
         return cookie
     }
 
-    /// See section 5.7, step 1, and the Cookie Store API.
+    /// Rejects a cookie without a name if its value is empty or contains a `=` (section 5.7, step 1, and the Cookie
+    /// Store API).
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
         if cookie.value.utf8.contains(UInt8(ascii: "=")), !policy.keepsNamelessCookies { throw .namelessPair }
     }
 
-    /// See section 5.7, steps 7 to 10.
+    /// Sets the cookie's domain to the `Domain` attribute, or rejects the cookie (section 5.7, steps 7 to 10).
     private func setDomain(
         of cookie: inout Cookie, _ domain: String, _ origin: CookieOrigin
     ) throws(CookieRejection) {
@@ -116,7 +117,7 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// See the end of section 5.7.
+    /// Removes cookies above the limits, as the end of section 5.7 requires.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -125,7 +126,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Keeps a cookie that has changed since the caller read it.
+    /// Removes cookies and returns their number. Keeps a cookie that has changed since the caller read it.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -135,7 +136,7 @@ struct CookieStore {
 
     func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
-    /// See section 5.8.3.
+    /// Returns the cookies for a request in the order of section 5.8.3, and marks them as used.
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [CookieTable.Entry] {
         func isIncluded(_ cookie: Cookie) -> Bool {
             (origin.isSecure || !cookie.isSecure) && !cookie.isExpired(at: date)

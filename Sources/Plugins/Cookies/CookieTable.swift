@@ -4,11 +4,11 @@ import ErrandSupport
 /// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry, so a request never
 /// scans all cookies.
 struct CookieTable {
-    /// A class, because a request copies its entries and a cookie has many fields.
+    /// A cookie in the table. A class, because a request copies its entries and a cookie has many fields.
     final class Entry: Sendable {
         let cookie: Cookie
         let pair: String
-        /// A replacement inherits the position of the cookie it replaces.
+        /// The cookie's position in creation order. A replacement inherits the position of the cookie it replaces.
         let created: UInt64
         /// Distinguishes the cookie from earlier cookies in the same slot.
         let stamp: UInt64
@@ -35,7 +35,7 @@ struct CookieTable {
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
     }
 
-    /// See RFC 6265bis, section 5.7, step 23.
+    /// The properties that identify a cookie within its domain (RFC 6265bis, section 5.7, step 23).
     fileprivate struct Key: Hashable {
         let name: String
         let path: String
@@ -51,10 +51,10 @@ struct CookieTable {
     }
 
     fileprivate struct Domain {
-        /// Canonically equivalent paths share an entry.
+        /// The slots of the domain's cookies, by path and key. Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// Excess insecure cookies are removed first.
+        /// The insecure cookies in order of last use. If there are too many cookies, these are removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }
@@ -68,7 +68,7 @@ struct CookieTable {
     private var clock: UInt64 = 0
     /// The candidates of the last hosts. Each change clears them.
     private var candidates: [String: Candidates] = [:]
-    /// Most requests go to the same host as the last one.
+    /// The host of the last request and its candidates. Most requests go to the same host as the last one.
     private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
@@ -83,7 +83,7 @@ struct CookieTable {
             .filter { $0.name.hasSameBytes(as: name) }
     }
 
-    /// Returns the cookie that was replaced.
+    /// Inserts a cookie, and returns the cookie that it replaced.
     @discardableResult
     mutating func insert(_ cookie: Cookie) -> Cookie? {
         let replaced = remove(like: cookie)
@@ -142,7 +142,7 @@ struct CookieTable {
         }
     }
 
-    /// Removes insecure cookies first, least recently used first.
+    /// Removes the domain's cookies beyond a limit: insecure cookies first, and the least recently used first.
     mutating func removeExcess(of domain: String, beyond limit: Int) {
         while count(of: domain) > limit, let slot = firstToGo(of: domain), remove(slot) != nil {}
     }
@@ -151,7 +151,7 @@ struct CookieTable {
         domains[domain].map { $0.plain.first >= 0 ? $0.plain.first : $0.secure.first }
     }
 
-    /// Removes the least recently used first.
+    /// Removes cookies beyond a limit, the least recently used first.
     mutating func removeExcess(beyond limit: Int) {
         while count > limit, remove(all.first) != nil {}
     }
@@ -161,7 +161,8 @@ struct CookieTable {
             ?? false
     }
 
-    /// See section 5.8.3.
+    /// Sorts cookies as section 5.8.3 requires: longer paths first, and older cookies first if the paths have equal
+    /// lengths.
     static func sorted(_ entries: [Entry]) -> [Entry] {
         if entries.count < 2 { return entries }
         return entries.sorted {
@@ -170,7 +171,7 @@ struct CookieTable {
         }
     }
 
-    /// Returns nil if there are so many cookies that a lookup by path is faster.
+    /// Returns the cookies that a host may receive, or nil if there are so many that a lookup by path is faster.
     mutating func candidates(for host: String) -> Candidates? {
         if let last, last.host.hasSameBytes(as: host) { return last.candidates }
         if let known = candidates[host] {
@@ -195,7 +196,7 @@ struct CookieTable {
         return new
     }
 
-    /// The table must not have changed since it returned the candidate.
+    /// Marks a cookie as used. The table must not have changed since it returned the candidate.
     mutating func use(_ candidate: Candidate) {
         order.use(candidate.slot, in: &all)
         if candidate.entry.cookie.isSecure {
@@ -270,7 +271,7 @@ struct ExpiryOrder {
         }
     }
 
-    /// Returns nil if the earliest item is later than the date.
+    /// Removes and returns the item that expires first, or returns nil if it expires after the date.
     mutating func take(until date: Date) -> Item? {
         guard let first = heap.first, first.date <= date else { return nil }
         let last = heap.removeLast()
@@ -310,7 +311,7 @@ struct UseOrder {
 
     private var links: [(previous: Int, next: Int)] = []
 
-    /// The slot must not be in a list.
+    /// Adds a slot as the most recently used one. The slot must not be in a list.
     mutating func append(_ slot: Int, to ends: inout Ends) {
         while links.count <= slot { links.append((-1, -1)) }
         links[slot] = (ends.last, -1)

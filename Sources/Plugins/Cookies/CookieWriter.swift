@@ -19,7 +19,7 @@ final class CookieWriter: Sendable {
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held during a write.
+    /// The lock that is held during a write, so only one write runs at a time.
     private let turn = Mutex(())
 
     /// - Parameter contents: The cookies that the file already contains.
@@ -54,7 +54,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Returns the error once.
+    /// Returns the error of the last failed write, only once.
     func takeFailure() -> CookieFileError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         hasFailed.store(false, ordering: .relaxed)
@@ -64,7 +64,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Ends the task if the cookies haven't changed since the version.
+    /// Whether the cookies haven't changed since the version. If so, lets the task end.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -75,7 +75,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Blocks.
+    /// Writes the cookies, if they have changed since the last write. Blocks.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -88,7 +88,7 @@ final class CookieWriter: Sendable {
         try result.get()
     }
 
-    /// Blocks.
+    /// Writes pending changes, and ignores a failure. Blocks.
     func writeLast() {
         let time = state.withLock { $0.time }
         try? write(at: time?.date ?? Date())

@@ -5,14 +5,14 @@ import ErrandMessageSyntax
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// Nil if the attribute is missing or malformed.
+    /// The seconds in `Max-Age`, or nil if the attribute is missing or malformed.
     var maxAge: Int64?
     var expires: Date?
-    /// In lowercase without a leading dot. Empty if the attribute is missing.
+    /// The domain in lowercase, without a leading dot. Empty if the attribute is missing.
     var domain = ""
-    /// Nil if the default path applies.
+    /// The path, or nil if the default path applies.
     var path: String?
-    /// Also true for an invalid attribute.
+    /// Whether there's a `Path` attribute, even an invalid one.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
@@ -33,14 +33,14 @@ struct SetCookie: Sendable, Equatable {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Step 6 of the attribute parsing (section 5.6).
+            // Longer attributes are ignored (section 5.6, step 6 of the attribute parsing).
             if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
         }
     }
 
-    /// The last of several attributes wins.
+    /// Reads an attribute. The last of several attributes with the same name wins.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
@@ -64,7 +64,7 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// Allows a minus sign (section 5.6.2).
+    /// Parses a number of seconds, which can have a minus sign (section 5.6.2).
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
@@ -131,7 +131,7 @@ enum CookieDate {
         return Clock(hour: hour, minute: minute, second: second)
     }
 
-    /// Returns nil if the number of digits isn't allowed.
+    /// Reads the number at the beginning of a token, or returns nil if its number of digits isn't allowed.
     private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix(while: ASCII.isDigit)
         guard digits.contains(found.count) else { return nil }

@@ -28,7 +28,8 @@ import ErrandSupport
 public struct RetryFilter: Filter {
     /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
-    /// An explicit retry filter of the agent or call replaces a required one.
+    /// Whether a request or tag requires this filter. An explicit retry filter of the agent or call replaces a required
+    /// filter.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
     /// Remembers a request type without its own policy.
@@ -166,7 +167,8 @@ extension RetryFilter {
         return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
     }
 
-    /// The key is a structured-field string, in quotation marks (RFC 9651, section 3.3.3).
+    /// Adds a random `Idempotency-Key` if the request needs it. The key is a structured-field string, in quotation
+    /// marks (RFC 9651, section 3.3.3).
     private func withIdempotencyKey(_ exchange: Exchange) -> Exchange {
         let request = exchange.http
         guard !request.method.isIdempotent, !request.headers.contains(.idempotencyKey) else { return exchange }
@@ -183,7 +185,8 @@ extension RetryFilter {
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns nil if the policy, deadline or budget doesn't allow another attempt.
+    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow another
+    /// attempt.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {
@@ -236,7 +239,7 @@ extension RetryFilter {
 private struct RetryFailure {
     let reason: String
     let response: HTTPResponse?
-    /// A server may have received earlier requests of the call.
+    /// Whether the last request reached no server. A server may still have received earlier requests of the call.
     let reachedNoServer: Bool
 
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {

@@ -87,7 +87,8 @@ public struct BreakerFilter: Filter {
         return policy.errors.contains(error.code) ? .failure : .neither
     }
 
-    /// Whether the deadline ended an attempt that was long enough to be at fault.
+    /// Whether the call's deadline ended an attempt that had taken at least a second, which counts as a failure of the
+    /// host.
     private func hasTakenTooLong(_ exchange: Exchange, since begin: ContinuousClock.Instant) -> Bool {
         guard policy.errors.contains(.timedOut), let deadline = exchange.deadline else { return false }
         let now = exchange.time.now

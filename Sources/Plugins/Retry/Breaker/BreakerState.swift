@@ -3,14 +3,14 @@ import Synchronization
 
 /// The breaker of one host: closed, open, or half open with a running probe.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent. Its result counts only in that phase.
+    /// The phase in which a request was sent. The request's result counts only if the breaker is still in that phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
 
     enum Result { case success, failure, neither }
 
-    /// Also reports a failed probe, which keeps the breaker open.
+    /// The breaker has opened or closed, or stays open after a failed probe.
     struct Change {
         let isOpen: Bool
         let message: String
@@ -97,7 +97,7 @@ final class BreakerState: HostRecord {
                 state.enter(.open(until: now + pause))
                 return Change(isOpen: true, message: "open for \(duration: pause): the probe of \(host) failed")
             case (.probing, .neither):
-                // For example, the probe was cancelled. The next request is the probe.
+                // The probe didn't have a result, for example because it was cancelled. The next request is the probe.
                 state.enter(.open(until: now))
                 return nil
             case (.closed, .success), (.closed, .failure):

@@ -110,7 +110,7 @@ extension FaultInjectionFilter {
     }
 }
 
-/// SplitMix64.
+/// The SplitMix64 random number generator.
 private struct Dice {
     var state: UInt64
 

@@ -86,7 +86,7 @@ public struct HedgeFilter: Filter {
             guard let second else { return history.refund() }
             let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
-            // The first request would have taken at least this long.
+            // Record this duration for the first request, which would have taken at least as long.
             if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
@@ -103,7 +103,7 @@ public struct HedgeFilter: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Two requests would write the same file.
+    /// Whether the response is written to a file. Two requests would write the same file.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -128,7 +128,7 @@ extension Filter where Self == HedgeFilter {
 /// The durations of recent requests to a host, and the host's budget for second requests.
 final class HedgeHistory: HostRecord {
     private struct State {
-        /// In nanoseconds.
+        /// The durations of the last requests, in nanoseconds.
         var durations: [Int64] = []
         var next = 0
         var untilSorted = 0
@@ -144,7 +144,7 @@ final class HedgeHistory: HostRecord {
 
     init(_ policy: HedgePolicy) { self.policy = policy }
 
-    /// A running request may still add its duration to a retired record, which is lost.
+    /// Running requests don't keep the record. A duration that a request adds to a retired record is lost.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
     }
@@ -183,7 +183,7 @@ final class HedgeHistory: HostRecord {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            // Sorting costs as much as many requests, so do it less often once many durations are known.
+            // Sorting is expensive, so do it less often once many durations are known.
             let count = state.durations.count
             state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0

@@ -10,7 +10,7 @@ final class HedgeRace: Sendable {
         var running = 1
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// Nil after cancellation.
+        /// The number of the request that decided the race, or nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
@@ -21,7 +21,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Returns nil if the race is decided.
+    /// Sends the second request. Returns nil, without sending it, if the race is already decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -40,7 +40,7 @@ final class HedgeRace: Sendable {
         return second
     }
 
-    /// Returns whether the outcome decides the race.
+    /// Records the outcome of a request. Returns whether it decides the race.
     ///
     /// - Parameters:
     ///   - number: 0 for the first request, 1 for the second.
@@ -71,7 +71,7 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// Cancels both requests if the awaiting task is cancelled.
+    /// Waits for the result of the race. Cancels both requests if the awaiting task is cancelled.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -70,7 +70,7 @@ public struct HostLimitFilter: Filter {
         try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
     }
 
-    /// Queues a request that the transport held back. Rethrows other errors.
+    /// Queues a request again if ``willSend(_:time:)`` rejected it. Rethrows other errors.
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
@@ -80,12 +80,12 @@ public struct HostLimitFilter: Filter {
             throw error
         }
         if refusal.line === line { return (line, .waits(line.takeBack(ticket))) }
-        // A later filter sent the request to another host.
+        // A later filter sent the request to another host, so it waits in that host's queue.
         line.receive(ticket, nil, exchange.time, isOver: true)
         return try begin(refusal.request, at: exchange.time.now)
     }
 
-    /// A streamed response counts as running until its body ends.
+    /// Reads new limits from a response. A streamed response counts as running until its body ends.
     private func adopt(
         _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
     ) -> HTTPResponse {

@@ -41,7 +41,7 @@ struct RateWindow {
     private var sent: [Duration] = []
     private var oldest = 0
 
-    /// Returns when a request can be sent that has `position` requests before it.
+    /// Returns when the request at a position in the queue can be sent. The first position is 0.
     func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)

@@ -57,7 +57,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Puts a request that wasn't sent back at its old position in the queue.
+    /// Returns an unsent request to its old position in the queue.
     func takeBack(_ ticket: Ticket) -> HostWaiter {
         let waiter = HostWaiter(ticket.arrival)
         let first = state.withLock { state in
@@ -73,7 +73,8 @@ final class HostLine: HostRecord {
         return waiter
     }
 
-    /// If `isOver` is false, call ``leave()`` when the body ends.
+    /// Updates the limits when a request has received its response or failed. If `isOver` is false, call ``leave()``
+    /// when the body ends.
     ///
     /// - Parameter response: Nil after a failure.
     func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
@@ -125,7 +126,8 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Throws ``ResilienceError`` if the request's turn would come too late.
+    /// Waits until the request can be sent. Throws ``ResilienceError`` if that would be after the call's deadline or
+    /// the maximum wait.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {
@@ -201,7 +203,7 @@ extension HostLine {
     /// Times are relative to the line's origin.
     struct State {
         var isRetired = false
-        /// Includes requests whose streamed bodies haven't ended.
+        /// The number of running requests, including requests whose streamed bodies haven't ended.
         var running = 0
         var arrivals: UInt64 = 0
         var sent: UInt64 = 0
@@ -232,7 +234,7 @@ extension HostLine {
             case later
         }
 
-        /// Returns when a request can be sent that has `position` requests before it.
+        /// Returns when the request at a position in the queue can be sent. The first position is 0.
         mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
             var news: Duration?
@@ -294,7 +296,7 @@ final class HostWaiter: Sendable {
         var sleep: Task<Void, Never>?
     }
 
-    /// The order of arrival.
+    /// The request's number in order of arrival.
     let number: UInt64
     private let state = Mutex(State())
 

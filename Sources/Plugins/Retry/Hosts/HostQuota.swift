@@ -24,7 +24,7 @@ struct HostQuota {
     /// second.
     private let isFresh: Bool
 
-    /// The seconds in a field may be rounded up or down.
+    /// The tolerance for comparing times, because the seconds in a field may be rounded up or down.
     private static let rounding = Duration.seconds(1)
     /// A response is fresh if it took at most 1/8 of the time until renewal.
     private static let freshPart = 8
@@ -45,7 +45,7 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// Merges the quota of another response, to the request with this number.
+    /// Merges the quota in the response to the request with this number.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -58,7 +58,8 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// The request wasn't sent, and the host may have counted requests up to `lastSent`.
+    /// Gives an unsent request back to the quota. The host may have counted requests up to `lastSent`, so they don't
+    /// count.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
@@ -90,7 +91,7 @@ struct HostRamp {
 
     mutating func send() { sent += 1 }
 
-    /// Ignores requests sent before the end of the pause.
+    /// Counts the response to a request, unless the request was sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }
 
@@ -118,7 +119,8 @@ struct RateLimitField: Equatable {
         (remaining, self.reset) = (tightest.remaining, reset)
     }
 
-    /// Some servers send the seconds since 1970 instead of the seconds from now. No limit lasts 30 years.
+    /// From this value on, a reset counts as a date: some servers send the seconds since 1970 instead of the seconds
+    /// from now, and no limit lasts 30 years.
     private static let firstDate = Duration.seconds(1_000_000_000)
 
     private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }

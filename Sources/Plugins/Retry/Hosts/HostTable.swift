@@ -40,7 +40,8 @@ final class HostTable<Record: HostRecord>: Sendable {
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    /// Calls `body` with the host's record, and again with a new record if it returns nil.
+    /// Calls `body` with the host's record. If `body` returns nil because the record is retired, calls it again with a
+    /// new record.
     func use<Result>(
         _ request: HTTPRequest, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
     ) rethrows -> Result {
@@ -49,7 +50,7 @@ final class HostTable<Record: HostRecord>: Sendable {
         }
     }
 
-    /// The record can be retired at any time.
+    /// Returns the record of the request's host, which can be retired at any time.
     func record(for request: HTTPRequest, at now: ContinuousClock.Instant) -> Record {
         let text = request.urlText
         let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
@@ -95,19 +96,19 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Otherwise, every new host would cause a sweep.
+        // Raise the number of hosts that causes a sweep. Otherwise, every new host would cause one.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten
     }
 
-    /// For example, "api.example.com:443".
+    /// Returns the host and port of a URL, such as "api.example.com:443".
     private static func host(of url: URL) -> String {
         let origin = URLSyntax.origin(of: url)
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// For example, "HTTPS://Api.example.com".
+    /// Returns the beginning of a URL up to its path, such as "HTTPS://Api.example.com".
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in

@@ -35,7 +35,7 @@ final class RetryLedger: HostRecord {
 
     private let state = Mutex(State())
 
-    /// A host that only fails must not get a new reserve.
+    /// Keeps the counts of a host that only fails, unless forced, because the host must not get a new reserve.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -46,7 +46,7 @@ final class RetryLedger: HostRecord {
 
     // The following functions return nil if the record is retired.
 
-    /// `isFirst` is true if the call's first attempt succeeded.
+    /// Call it if an attempt succeeded. `isFirst` is true for the first attempt of a call.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -69,7 +69,8 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Otherwise, a server that fails after a good week would be flooded.
+    /// Counts a call, until 100 retries are unused. Without this limit, a server that fails after a good week would be
+    /// flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
