@@ -104,7 +104,7 @@ public final class CookieJar: Sendable {
         for field in fields {
             do throws(CookieRejection) {
                 var cookie = try SetCookie(parsing: field.value, limits: limits)
-                // Don't convert a date at the beginning of 1970, which deletes the cookie.
+                // Don't convert a date up to 1 January 1970, which deletes the cookie.
                 if let expires = cookie.expires, expires > .epoch { cookie.expires = expiring(expires) }
                 cookies.append((cookie, field.isLatin1))
             } catch { rejections.append(error) }

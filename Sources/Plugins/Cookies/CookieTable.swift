@@ -27,9 +27,9 @@ struct CookieTable {
     }
 
     struct Candidates {
-        /// In the order in which cookies are marked as used.
+        /// The candidates in the order in which their cookies are marked as used.
         let list: [Candidate]
-        /// In the order of section 5.8.3, for requests that receive all of them.
+        /// The entries of all candidates in the order of section 5.8.3, for requests that receive all of them.
         let entries: [Entry]
 
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
@@ -43,7 +43,7 @@ struct CookieTable {
 
         init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
 
-        /// Unlike strings, distinguishes canonically equivalent texts.
+        /// Compares the texts byte by byte, because canonically equivalent strings would be equal.
         static func == (a: Key, b: Key) -> Bool {
             a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
                 && a.path.hasSameBytes(as: b.path)
@@ -66,7 +66,7 @@ struct CookieTable {
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
-    /// The candidates of the last hosts. Each change clears them.
+    /// The candidates of recently used hosts. Each change of the table clears them.
     private var candidates: [String: Candidates] = [:]
     /// The host of the last request and its candidates. Most requests go to the same host as the last one.
     private var last: (host: String, candidates: Candidates)?

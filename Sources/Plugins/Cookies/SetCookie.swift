@@ -75,7 +75,7 @@ struct SetCookie: Sendable, Equatable {
 
 /// Parses the dates of `Expires`, which servers write in many formats (RFC 6265bis, section 5.1.1).
 enum CookieDate {
-    /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
+    /// Returns the date, or nil if a part is missing or out of range, or if the day doesn't exist.
     static func parse(_ text: String) -> Date? {
         // For each part, the first token of the right form counts, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)

@@ -32,7 +32,7 @@ public struct RetryFilter: Filter {
     /// filter.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
-    /// Remembers a request type without its own policy.
+    /// Remembers the last request type without its own policy, which saves checking its conformance again.
     private let plain = PlainType()
 
     /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that share the filter share its

@@ -54,7 +54,7 @@ struct ChallengePolicy: Sendable {
 }
 
 final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
-    // Sendable: it only adds constants.
+    // Sendable: this subclass only adds constants.
     let policy: ChallengePolicy
     private let gate: RevisionGate
 

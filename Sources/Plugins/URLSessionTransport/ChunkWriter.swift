@@ -6,7 +6,7 @@ import Synchronization
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
-        /// The stream has no room until its next event.
+        /// The stream doesn't have room until its next event.
         case isFull
         case isClosed
     }

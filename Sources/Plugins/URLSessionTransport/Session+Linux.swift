@@ -5,7 +5,7 @@ import FoundationNetworking
 
 /// Runs delegate calls on the session's internal queue, which saves a hop.
 private final class InlineQueue: OperationQueue, @unchecked Sendable {
-    // Sendable: it adds no state.
+    // Sendable: this subclass doesn't add state.
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 

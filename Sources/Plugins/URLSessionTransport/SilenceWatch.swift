@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Watches all exchanges of a transport for inactivity with a single sleeping task. It wakes at the earliest deadline,
-/// asks each exchange for its current one, and sleeps again.
+/// Watches all exchanges of a transport for inactivity with a single sleeping task. The task wakes at the earliest
+/// deadline, asks each exchange for its current deadline, and sleeps again.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]

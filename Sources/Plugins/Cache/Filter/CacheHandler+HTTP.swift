@@ -22,7 +22,7 @@ extension CacheHandler {
         return try await forward(lookup)
     }
 
-    /// Sends a request that has no stored response. A separate function, because the other cases' variables would
+    /// Sends a request without a usable stored response. A separate function, because the other cases' variables would
     /// enlarge the async frame of every miss.
     private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         let sent = now

@@ -73,7 +73,7 @@ extension CacheHandler {
         case unreadable
     }
 
-    /// Returns nil if the store's secret can't be read.
+    /// Returns the store with its secret, or nil if the secret can't be read.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
             note("the cache is skipped, because its store didn't return the secret", error)
@@ -131,7 +131,7 @@ extension CacheHandler {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The caller continues without the cache. If the caller stopped reading, there's nothing to report.
+                // The caller continues without the cache. If the caller stopped reading, there's no error to report.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }

@@ -35,7 +35,8 @@ extension CacheWriter.State {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// Ends an operation. The entry becomes visible unless this or another operation may have left a removed entry.
+    /// Ends an operation. The entry becomes visible unless this or another operation may have left a removed entry in
+    /// the store.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)

@@ -80,6 +80,8 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
+    /// Queues an entry to be written, unless it was removed since the mark.
+    ///
     /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil, unless it's in
     ///   memory.
     func write(
@@ -323,8 +325,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// Records a failed removal of many entries. After too many failures, suspends the store. Returns the removals that
-    /// this replaces.
+    /// Records a failed removal of many entries. After too many failures, suspends the store instead, and returns the
+    /// recorded removals, which are no longer needed.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -47,7 +47,7 @@ public final class ResponseCache: Filter {
     let writer = CacheWriter()
     let stores = OpenStores()
     private let standardTerms: CacheTerms
-    /// Remembers a request type without its own policy.
+    /// Remembers the last request type without its own policy, which saves checking its conformance again.
     private let plain = PlainType()
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
@@ -101,7 +101,7 @@ public final class ResponseCache: Filter {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
         let terms = terms(of: exchange.request)
-        // Most policies apply only to the requests on the wire.
+        // A policy without a timed part doesn't apply to calls, only to requests on the wire.
         if exchange.stage == .call, terms.policy.timed == nil, !mode.mustNotSend { return .pass(exchange) }
         let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {

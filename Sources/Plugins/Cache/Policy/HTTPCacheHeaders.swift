@@ -5,8 +5,8 @@ import ErrandSupport
 
 /// The header fields to store, send and merge (RFC 9111, sections 3.1, 3.2 and 4.3).
 enum HTTPCacheHeaders {
-    /// Removes the fields of the connection, fields listed in `no-cache`, `Age`, and sensitive fields such as
-    /// `Set-Cookie`.
+    /// Returns the fields to store: all except fields of the connection, fields listed in `no-cache`, `Age`, and
+    /// sensitive fields such as `Set-Cookie`.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
@@ -48,8 +48,8 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 confirms the stored response (section 4.3.4). If both have an entity tag, the tags must be equal,
-    /// or else, if both have a modification date, the dates.
+    /// Whether a 304 confirms the stored response (section 4.3.4). If both have an entity tag, the tags must be equal.
+    /// Otherwise, if both have a modification date, the dates must be equal.
     ///
     /// - Parameter condition: The header fields of the request. If the 304 doesn't repeat a stored validator, the
     ///   request must have named only the stored response's validator.

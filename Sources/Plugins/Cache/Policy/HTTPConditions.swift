@@ -21,7 +21,8 @@ enum HTTPConditions {
 
     /// - Parameters:
     ///   - length: The length of the stored body in bytes.
-    ///   - received: When the response was received, for a response with neither `Last-Modified` nor `Date`.
+    ///   - received: When the response was received, which counts as its modification date if it has neither
+    ///     `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {

@@ -131,7 +131,8 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// Whether reads must use the second store.
+    /// Whether the entry is being changed or the first store's copy may be outdated, so reads must use the second
+    /// store.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }

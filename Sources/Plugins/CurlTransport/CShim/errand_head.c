@@ -119,7 +119,7 @@ const char *errand_head_name(int known, int *is_lower) {
 // Whether a byte can surround a field's value: a blank, or a line break if the value is folded.
 static int is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
 
-// `tchar` of RFC 9110, section 5.6.2.
+// Whether the bytes are a valid field name, which consists of `tchar` (RFC 9110, section 5.6.2).
 static int is_token(const char *bytes, size_t count) {
     static const char others[] = "!#$%&'*+-.^_`|~";
     for (size_t index = 0; index < count; index++) {
@@ -188,7 +188,8 @@ static int64_t length_in(const char *list, size_t count, int64_t known) {
     return known;
 }
 
-// Returns the offset of a line's value if the line has this name, given in lowercase, or else 0.
+// If the field in a line has this name, which is given in lowercase, returns the offset of its value. Otherwise returns
+// 0.
 static size_t value_of(const char *name, size_t length, const char *bytes, size_t start, size_t end) {
     if (end - start <= length || lower(bytes[start]) != name[0] || !is_same(name, bytes + start, length)) return 0;
     const char *colon = memchr(bytes + start + length, ':', end - start - length);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Reads a number at the start of the remaining line. Returns 0 unless it is a valid stream number.
+// Reads the number at the start of `line`. Returns 0 unless it's a valid stream number.
 static int read_number(const char *line, size_t count, uint32_t *number) {
     uint64_t value = 0;
     size_t index = 0;
@@ -16,7 +16,7 @@ static int read_number(const char *line, size_t count, uint32_t *number) {
     return 1;
 }
 
-// Returns the rest of the line after `prefix`, or NULL if it begins differently.
+// Returns the rest of the line after `prefix`, or NULL if the line begins differently.
 static const char *after(const char *prefix, const char *line, size_t count) {
     size_t length = strlen(prefix);
     return count >= length && memcmp(line, prefix, length) == 0 ? line + length : NULL;

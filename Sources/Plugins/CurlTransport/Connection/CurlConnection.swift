@@ -17,7 +17,7 @@ final class CurlConnection: @unchecked Sendable {
         var input = Data()
         var isAtEnd = false
         var output: [Data] = []
-        /// The numbers of bytes added so far and accepted by the system.
+        /// The number of bytes added so far, and the number that the system has accepted.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
@@ -51,7 +51,7 @@ final class CurlConnection: @unchecked Sendable {
     var systemError: Int32 = 0
     /// The events for which epoll watches the connection's socket.
     var registered: Int32 = 0
-    /// The bytes being sent, and the offset in the first piece.
+    /// The pieces being sent, and the number of bytes of the first piece that were already sent.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 

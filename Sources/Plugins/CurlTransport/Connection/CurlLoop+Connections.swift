@@ -106,7 +106,7 @@ extension CurlLoop {
         }
     }
 
-    /// A negative number turns the timer off.
+    /// Sets libcurl's timer for connections without a request. A negative number turns the timer off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
@@ -137,7 +137,7 @@ extension CurlLoop {
         connection.registered = wanted
     }
 
-    /// Returns `false` if the connection failed.
+    /// Sends queued bytes until the socket is full. Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -179,7 +179,8 @@ extension CurlLoop {
         for waiter in done { deferredWork.add(.progress(waiter, nil)) }
     }
 
-    /// Returns `false` if the connection failed.
+    /// Receives the available bytes, up to ``CurlConnection/highWater``, and delivers them to a waiting reader. Returns
+    /// `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -244,7 +245,7 @@ extension CurlLoop {
 
 // Takes connections over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket of a connection without TLS, for which libcurl would keep about 15 KB.
+    /// Takes over the socket of a connection without TLS, because libcurl would keep about 15 KB of memory for it.
     func take(_ connection: CurlConnection) {
         // epoll watches the socket, not its number. Remove it before the number refers to another socket.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {

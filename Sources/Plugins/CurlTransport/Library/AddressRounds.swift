@@ -72,7 +72,8 @@ struct AddressRounds {
         return true
     }
 
-    /// Call this when the connection is open. If libcurl opens another one by itself, that one gets the whole time.
+    /// Call this when the connection is open. If libcurl opens another connection by itself, that connection gets the
+    /// whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil

@@ -60,7 +60,8 @@ struct AddressTable {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] {
-            // Some libcurl versions look for the host with its URL's final dot.
+            // Some libcurl versions look up the host with the final dot in its URL, so list it with and without the
+            // dot.
             let isDotted = route == nil && url.host?.hasSuffix(".") == true
             return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
         }

@@ -14,7 +14,7 @@ import ErrandEssentials
 @safe final class CurlEasy {
     private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// libcurl uses each list until it's replaced.
+    /// The lists that are set. libcurl uses each list until it's replaced.
     private var (headers, addresses, route): (LineList?, LineList?, LineList?)
 
     private static let errorTextSize = 256

@@ -25,7 +25,7 @@ struct CurlFailure {
     /// Whether a QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
     var isCutShort = false
-    /// Whether this side ended a QUIC connection without other requests, because of the server's bytes.
+    /// Whether libcurl closed a QUIC connection because of invalid bytes from the server. Other requests didn't use it.
     var isEndedHere = false
     /// Whether a QUIC connection ended before it was open.
     var isRefusedQUIC = false
@@ -158,8 +158,8 @@ struct CurlFailure {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Whether the HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY
-    /// excludes.
+    /// Whether the HTTP/2 peer ended the connection with a GOAWAY. libcurl returns this code for a stream that the
+    /// GOAWAY excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
     /// Whether an HTTP/2 stream ended without an error code.

@@ -69,7 +69,7 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// Whether a callback reports that a request has its connection.
+    /// Whether libcurl has a callback that reports when a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
     /// Whether a handle can be removed without waiting for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
@@ -90,10 +90,10 @@ struct DescriptorShortage: Error {
         [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
     }
 
-    /// Whether the last system call failed for this reason.
+    /// Whether the last system call failed because of a shortage.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// Whether there are descriptors for a name lookup and a connection.
+    /// Whether there are enough descriptors for a name lookup and a connection.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

@@ -259,7 +259,7 @@ extension EasyHandle {
 
 /// The method and small body that are set on an easy handle, so only differences are set again.
 struct RequestForm {
-    /// The method that replaces libcurl's choice.
+    /// The method that is set instead of libcurl's own choice, if any.
     private var method: HTTPMethod?
     /// Whether libcurl has copied a body and sends a POST.
     private var hasBody = false

@@ -62,7 +62,7 @@ extension CurlLoop {
         hasNewTransfers = false
     }
 
-    /// A negative number turns the timer off.
+    /// Sets libcurl's timer for transfers. A negative number turns the timer off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -80,7 +80,8 @@ extension CurlLoop {
         }
     }
 
-    /// Call this if the connection received bytes that libcurl doesn't read, most likely its end.
+    /// Abandons uploads on a connection that has an event for which libcurl doesn't wait, most likely the connection's
+    /// end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {

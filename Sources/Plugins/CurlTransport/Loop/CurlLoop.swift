@@ -86,14 +86,14 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The maximum number of cancelled name lookups. Each has a libcurl thread.
+    /// The maximum number of cancelled name lookups that are still running. Each has a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without libcurl or the required HTTP/3, ``DescriptorShortage``, `transportFailed`
-    /// for lack of memory or threads, `insecureConnection` for invalid pins, and `nameLookupFailed` for invalid
-    /// addresses.
+    /// Throws `transportUnavailable` if libcurl or the required HTTP/3 is missing, `transportFailed` if memory or
+    /// threads run out, ``DescriptorShortage`` if descriptors run out, `insecureConnection` for invalid pins, and
+    /// `nameLookupFailed` for invalid addresses.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)

@@ -42,7 +42,7 @@ struct DeferredWork: ~Copyable {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Call it without the driver lock.
+    /// Delivers the items. Call it without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

@@ -14,12 +14,12 @@ enum Nanoseconds {
 
     static func of(milliseconds: Int) -> UInt64 { UInt64(max(0, milliseconds)) * perMillisecond }
 
-    /// Rounds up, as libcurl and epoll expect.
+    /// Converts nanoseconds to milliseconds, rounded up, as libcurl and epoll expect.
     static func milliseconds(_ nanoseconds: UInt64) -> Int {
         Int(min((nanoseconds + perMillisecond - 1) / perMillisecond, UInt64(Int32.max)))
     }
 
-    /// Returns `.max` on overflow.
+    /// Returns the sum, or `.max` on overflow.
     static func sum(_ instant: UInt64, _ nanoseconds: UInt64) -> UInt64 {
         let (sum, isBeyond) = instant.addingReportingOverflow(nanoseconds)
         return isBeyond ? .max : sum

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-/// The origins of the transfers, and the transfers that wait for another one to the same origin to end.
+/// The origins of the transfers, and the transfers that wait for another transfer to the same origin to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
     private var last: (target: RequestTarget, origin: Origin)?

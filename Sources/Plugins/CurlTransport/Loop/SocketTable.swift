@@ -214,7 +214,8 @@ extension errand_poll_event {
     }
 }
 
-/// Sockets by local port, which several may share. Sorted, because every request looks one up and few add one.
+/// The sockets by local port. Several sockets can share a port. The list is sorted, because every request looks up a
+/// port and few requests add a socket.
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 

@@ -50,8 +50,8 @@ struct RequestTarget: Sendable {
 }
 
 enum HostCheck {
-    /// The longest DNS name with dots (RFC 1035, section 2.3.4). If a SOCKS5 proxy gets more than 255 bytes, libcurl
-    /// 7.69 to 8.3 overflow a buffer (CVE-2023-38545).
+    /// The maximum length of a DNS name, with dots (RFC 1035, section 2.3.4). With a SOCKS5 proxy and a name of more
+    /// than 255 bytes, libcurl 7.69 to 8.3 overflow a buffer (CVE-2023-38545).
     static let longest = 253
     /// Names of up to this many bytes don't need a check, unless they contain a percent sign.
     static let short = 60

@@ -9,9 +9,10 @@ extension Transfer {
         var count = 0
         /// The number of attempts on the current handle, sent or not.
         var onHandle = 0
-        /// The bytes that libcurl had sent when the attempt began, or -1 before the first attempt on a handle.
+        /// The number of bytes that libcurl had sent when the attempt began, or -1 before the first attempt on a
+        /// handle.
         var sentBefore: Int64 = -1
-        /// Whether the server responded with 417.
+        /// Whether the server rejected the request's `Expect` with status 417.
         var isExpectationRefused = false
         /// Whether the server rejected the request without processing it, so it's sent in a new exchange.
         var dropsResponse = false
@@ -50,7 +51,8 @@ extension Transfer {
         attempts.onHandle += 1
         attempts.waitsSince = nil
         limitConnecting(rounds.end())
-        // The request may have waited for its connection. A repeated request has already been checked.
+        // Check the request just before it's sent, because it may have waited. A repeated request has already been
+        // checked.
         if attempts.count == 0 {
             do { try options.checkBeforeSending(request) } catch {
                 failure = error
@@ -96,7 +98,8 @@ extension Transfer {
         return true
     }
 
-    /// libcurl keeps a handle's first error text for later failures, and a handle that used QUIC never uses TCP.
+    /// Whether repeating the request needs a new handle. libcurl keeps a handle's first error text for later failures,
+    /// and a handle that used QUIC never uses TCP.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {

@@ -92,7 +92,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// Returns `false` to prevent the request, for which libcurl has a connection.
+    /// Call this when libcurl has a connection for the request. Returns `false` to prevent the request.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false

@@ -17,7 +17,7 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// The times at which the server counts as inactive, and connecting as too slow.
+    /// The time at which the server counts as inactive, and the time at which connecting has taken too long.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
@@ -37,7 +37,7 @@ extension Transfer {
         )
     }
 
-    /// Excludes the time in which bytes waited for the reader.
+    /// Excludes the time in which bytes waited for the reader from the server's inactivity.
     func excuseReader() {
         let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
         lastActivity = max(lastActivity, start)

@@ -53,7 +53,8 @@ extension Transfer {
 
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// With `waits`, returns once all earlier reports have been delivered, possibly by another task.
+    /// Delivers the queued reports. With `waits`, returns once all earlier reports have been delivered, possibly by
+    /// another task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {

@@ -49,7 +49,8 @@ extension Transfer {
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// Call this when libcurl sends the body again, because a reused connection was closed.
+    /// Call this when libcurl sends the body again, because a reused connection was closed. Returns `false` if the body
+    /// can't be sent from this offset.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -77,7 +78,7 @@ extension Transfer {
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Call this if the response is complete, but the source of the request's body is late.
+    /// Stops waiting for the source of the request's body. Call this when the response is complete.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -90,7 +91,7 @@ enum SentBody {
     case data(Data)
     case stream(UploadStream)
 
-    /// Throws the error of opening the body, and `invalidRequest` for a HEAD with a body.
+    /// Opens the body of a request. Throws the error of opening it, and `invalidRequest` for a HEAD with a body.
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {

@@ -92,13 +92,13 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Set only if the transfer's clock isn't the system's.
+        /// Whether sending is paused. Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
-        /// The time at which the reader last took all bytes.
+        /// When the reader last took all buffered bytes.
         var emptied: UInt64 = 0
 
         var isUnread: Bool { reader == nil && buffer.count > 0 }

@@ -67,7 +67,7 @@ final class UploadStream: Sendable {
             return (.wait, room)
         }
         if let room { transfer.loop.deferredWork.add(.room(room)) }
-        // The source may release the chunk before libcurl has copied these bytes.
+        // Keep the bytes until libcurl has copied them, because the reading task may release their chunk earlier.
         if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.deferredWork.add(.spent(bytes)) }
         return taken
     }
@@ -77,7 +77,7 @@ final class UploadStream: Sendable {
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
-        // If the reader is cancelled first, its error prevents cancelling the source.
+        // Cancel the source before the reading task, whose error would prevent cancelling the source.
         if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()

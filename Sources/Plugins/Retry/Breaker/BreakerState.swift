@@ -121,7 +121,7 @@ final class BreakerState: HostRecord {
     private var longestPause: Duration { policy.maximumPause.bounded }
 }
 
-/// Counts recent results in ten intervals.
+/// Counts the results within a window of time, which it divides into ten intervals.
 struct ResultWindow {
     private var parts: [(number: Int64, all: Int, failures: Int)] = []
 

@@ -12,8 +12,8 @@ final class HostLine: HostRecord {
 
     let host: String
     private let limits: HostLimits
-    /// Times are relative to this instant: copying an optional or enum with an instant calls the runtime, but copying
-    /// one with a duration doesn't.
+    /// Times are stored as durations since this instant, because copying an optional or enum that contains an instant
+    /// calls the Swift runtime.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -38,7 +38,7 @@ final class HostLine: HostRecord {
         case waits(HostWaiter)
     }
 
-    /// Admits or queues a request. Returns nil if the line is retired.
+    /// Admits or queues a request. Returns nil if this record is retired.
     func begin(at now: ContinuousClock.Instant) throws -> Entry? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
@@ -108,7 +108,7 @@ final class HostLine: HostRecord {
         first?.signal()
     }
 
-    /// Call it when a streamed body ends.
+    /// Ends a running request. Call it when the request's streamed body ends.
     func leave() {
         state.withLock { state in
             state.running -= 1
@@ -200,7 +200,7 @@ final class HostLine: HostRecord {
 }
 
 extension HostLine {
-    /// Times are relative to the line's origin.
+    /// The state of a host. Times are relative to the host's `origin`.
     struct State {
         var isRetired = false
         /// The number of running requests, including requests whose streamed bodies haven't ended.

@@ -58,8 +58,8 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// Gives an unsent request back to the quota. The host may have counted requests up to `lastSent`, so they don't
-    /// count.
+    /// Gives an unsent request back to the quota, unless the host may have counted the request, as it may have up to
+    /// `lastSent`.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
@@ -100,7 +100,7 @@ struct RateLimitField: Equatable {
     let remaining: Int
     let reset: Duration
 
-    /// Fails without a valid limit that states when it resets.
+    /// Reads the limit in a response. Fails if there's no valid limit with the time at which it resets.
     init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }

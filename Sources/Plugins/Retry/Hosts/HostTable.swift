@@ -5,8 +5,8 @@ import ErrandSupport
 import Synchronization
 
 protocol HostRecord: AnyObject, Sendable {
-    /// Returns true and accepts no more requests, unless a request is running, or the record has current data and
-    /// `isForced` is false.
+    /// Retires the record, so it doesn't accept further requests. Returns false, without a change, if a request is
+    /// running, or if the record has current data and `isForced` is false.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
 }
 
@@ -21,7 +21,8 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private struct State {
-        /// Most requests go to the same host as the last one. `spelling` is the scheme and authority in its URL.
+        /// The host of the last request and its record. Most requests go to the same host as the last one. `spelling`
+        /// is the scheme and authority in its URL.
         var last: (spelling: String, host: String, record: Record)?
         var entries: [String: Entry] = [:]
         var uses: UInt64 = 0

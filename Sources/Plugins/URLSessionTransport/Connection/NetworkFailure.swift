@@ -51,14 +51,15 @@ struct NetworkFailure: Sendable {
 protocol ConnectionDriver: Sendable {
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives up to `limit` bytes. Completes once: with bytes, with the end, possibly after bytes, or with a failure.
+    /// Receives up to `limit` bytes. Completes once, with bytes, with the end and perhaps the last bytes, or with a
+    /// failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Completes once: when the system has accepted all bytes, or with a failure.
+    /// Sends bytes. Completes once, when the system has accepted all bytes or with a failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// May be called several times. Bytes that the system has accepted are still sent.
+    /// Closes the connection. May be called several times. Bytes that the system has accepted are still sent.
     func cancel()
 }
 

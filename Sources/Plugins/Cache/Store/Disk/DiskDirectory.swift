@@ -46,7 +46,7 @@ final class DiskDirectory: Sendable {
 
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far recorded uses can be ahead of the clock to stay distinct, in nanoseconds.
+    /// How far the times of uses can be ahead of the clock, in nanoseconds, so two uses don't get the same time.
     static let clockSlack: Int64 = 1_000_000_000
 
     /// Returns the current time in nanoseconds, or the next time that is later than all earlier results, unless the

@@ -103,7 +103,7 @@
 #define ERRAND_CURL_PREREQFUNC_OK 0
 #define ERRAND_CURL_PREREQFUNC_ABORT 1
 
-// Halves of a transfer for errand_curl_pause.
+// The halves of a transfer that errand_curl_pause can pause.
 #define ERRAND_CURLPAUSE_RECV 1
 #define ERRAND_CURLPAUSE_SEND 4
 

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The kind of a log piece that is a line of text.
+// libcurl's kind of log entry that is a line of text (CURLINFO_TEXT).
 #define ERRAND_LOG_TEXT 0
 
-// The transfer's request has this stream.
+// libcurl opened the stream with this number for the transfer's request.
 #define ERRAND_STREAM_OPENED 1
 // The peer hasn't processed streams of this connection beyond this number (RFC 9113, section 6.8).
 #define ERRAND_STREAM_GOAWAY 2
