@@ -54,7 +54,8 @@ struct CookieTable {
         /// The slots of the domain's cookies, by path and key. Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// The insecure cookies in order of last use. If there are too many cookies, these are removed first.
+        /// The insecure cookies in order of last use. If the domain has too many cookies, the insecure cookies are
+        /// removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }

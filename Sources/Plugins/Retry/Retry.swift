@@ -85,7 +85,7 @@ public struct RetryFilter: Filter {
                 return response
             }
             if attempt == 1 { failed(exchange, policy) }
-            // A later filter has already repeated the request as often as it may.
+            // A later filter has already repeated the request as often as it may, so this failure is final.
             if exchange.finalFailureCount != counts.finalFailures { return try result.get() }
             let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == start.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
@@ -215,7 +215,7 @@ extension RetryFilter {
 
 extension RetryFilter {
     private func succeeded(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool) {
-        // A cached response isn't a call to the host.
+        // A cached response isn't a call to the host, so it doesn't count.
         guard let budget = policy.budget, !response.source.isStored else { return }
         let now = exchange.time.now
         ledgers.use(exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }

@@ -58,7 +58,7 @@ final class SilenceWatch: Sendable {
         let now = time.now
         var next: ContinuousClock.Instant?
         for transfer in transfers {
-            // An exchange may have been added after its end.
+            // Remove an exchange that has ended, because it may have been added after its end.
             guard let deadline = transfer.endIfSilent(now: now) else {
                 remove(transfer)
                 continue

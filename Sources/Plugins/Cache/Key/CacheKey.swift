@@ -216,7 +216,7 @@ final class KeyedHasher: Sendable {
     init(secret: [UInt8]) { code = HMAC(key: secret) }
 
     func hash(_ text: String) -> String {
-        // `CacheKey` compares bytes, as the hash does.
+        // Look up the text as a `CacheKey`, which compares bytes, because the hash also depends on the bytes.
         let key = CacheKey(text)
         if let hash = known.withLock({ $0[key] }) { return hash }
         var code = code

@@ -62,7 +62,7 @@ extension Agent {
                 if miss.reason == .off || miss.reason == .notInstalled { throw miss }
                 return false
             }
-            // A check may have rejected the entry after it was removed.
+            // If a check rejected the entry after it was removed, the removal still succeeded.
             if !report.isCompleted || (error as? ErrandError)?.isCancelled == true { throw error }
         }
         if let failure = report.failure { throw failure }

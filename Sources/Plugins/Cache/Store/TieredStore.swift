@@ -45,7 +45,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await change(key) {
             try await first.remove(key)
             try await second.store(entry, for: key)
-            // Only the second store has an entry that is too large for the first.
+            // If the entry is too large for the first store, only the second store has it.
             if entry.body.data != nil { await copy(entry, key) }
         }
     }
@@ -55,7 +55,8 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await change(key) {
             let isDone: Bool
             do { isDone = try await second.update(head, replacing: old, for: key) } catch {
-                // The second store may have replaced the head before it threw.
+                // The second store may have replaced the head before it threw, so the first store's entry may be
+                // outdated.
                 try? await first.remove(key)
                 throw error
             }

@@ -76,7 +76,7 @@ struct AlternativeTable {
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
-            // A server withdraws the alternatives that it no longer names (section 3).
+            // By leaving an alternative out of the field, a server withdraws it (section 3).
             return entries.removeValue(forKey: origin) != nil
         }
         let age = Nanoseconds.of(.seconds(min(service.maximumAge, Self.longestAge)))

@@ -7,7 +7,7 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// The time between two checks for descriptors, in nanoseconds. Other code closes descriptors without notice.
+    /// The time between two checks for descriptors, in nanoseconds. Only a check shows that other code has closed some.
     private static let pause: UInt64 = 20_000_000
     /// The time, in nanoseconds, in which a batch of transfers opens its sockets before the next check.
     private static let step: UInt64 = 1_000_000

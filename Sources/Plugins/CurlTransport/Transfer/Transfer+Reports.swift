@@ -120,7 +120,7 @@ extension EasyHandle {
         timings.queued = transfer.queued
         if transfer.hasStarted { timings.isReusedConnection = isReused }
         if !isReused {
-            // libcurl counts from the moment when the transfer stopped waiting.
+            // libcurl counts from the moment when the transfer stopped waiting, so add the time that it waited.
             let start = transfer.queued ?? .zero
             timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T).map { start + $0 }
             timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T).map { start + $0 }

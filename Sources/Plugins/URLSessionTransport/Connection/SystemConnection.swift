@@ -78,7 +78,7 @@ final class SystemConnection: ByteConnection {
                 case .failed(let reason): self?.change { $0.fail(reason) }
                 }
             }
-            // The connection may have ended before it started.
+            // The connection may have ended before it started. If so, cancel it again.
             let isOver = state.withLock { $0.failure != nil }
             if isOver { driver.cancel() }
         case .receive:
