@@ -94,7 +94,7 @@ final class CookieWriter: Sendable {
         try? write(at: time?.date ?? Date())
     }
 
-    /// Call it when the jar is released. Blocks.
+    /// Ends scheduled writes and writes pending changes. Call it when the jar is released. Blocks.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in

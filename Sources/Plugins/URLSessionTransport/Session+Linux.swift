@@ -43,7 +43,8 @@ extension SessionDelegate {
     }
 }
 
-/// Never created. The session would read streams on the queue that all sessions share and that must not block.
+/// Never created on Linux, where the session would read streams on the queue that all sessions share and that must not
+/// block.
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}

@@ -13,7 +13,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Throws if the server policy can't be applied to the URL.
+    /// Checks a URL before its request is sent. Throws if the server policy can't be applied to the URL.
     func check(_ url: URL) throws(ErrandError) {}
 
     func prepare(_ session: URLSession) async {}
@@ -77,7 +77,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Called only if the configuration has `waitsForConnectivity`.
+    /// Reports that the task waits for a network. Called only if the configuration has `waitsForConnectivity`.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

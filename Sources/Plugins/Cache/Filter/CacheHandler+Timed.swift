@@ -71,7 +71,7 @@ private struct TimedLookup: Sendable {
     private let hasPartition: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Fails if the key depends on a body that isn't in memory.
+    /// Computes the key and attributes of a call. Fails if the key depends on a body that isn't in memory.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)

@@ -115,7 +115,8 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
+    /// Ignores the origin's offer for some time. Call this if the alternative couldn't be reached, lost its connection,
+    /// or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -125,7 +126,7 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// Call this if the request that tried the offer ended without a result. Another request may then try.
+    /// Lets another request try the offer. Call this if the request that tried it ended without a result.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
@@ -176,7 +177,8 @@ extension CurlLoop {
 
     static let misdirected = 421
 
-    /// Call this if a transfer over an alternative failed for a reason other than its caller.
+    /// Ignores the alternative for some time if it caused a transfer's failure. Don't call this if the caller ended the
+    /// transfer.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // If the server refused the stream, the request is sent again over the same alternative, which stays usable.

@@ -188,8 +188,7 @@ static int64_t length_in(const char *list, size_t count, int64_t known) {
     return known;
 }
 
-// If the field in a line has this name, which is given in lowercase, returns the offset of its value. Otherwise returns
-// 0.
+// Returns the offset of a field's value if the field has this name, which is given in lowercase. Otherwise returns 0.
 static size_t value_of(const char *name, size_t length, const char *bytes, size_t start, size_t end) {
     if (end - start <= length || lower(bytes[start]) != name[0] || !is_same(name, bytes + start, length)) return 0;
     const char *colon = memchr(bytes + start + length, ':', end - start - length);

@@ -99,7 +99,7 @@ final class CurlConnection: @unchecked Sendable {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Call this when libcurl changes the events that it waits for on a socket.
+    /// Updates the limit for connecting. Call this when libcurl changes the events that it waits for on a socket.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE

@@ -36,8 +36,8 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for connections without a request. Returns whether it woke any, or any has opened or
-    /// failed.
+    /// Runs libcurl's timer for connections without a request. Returns whether any of them was woken, has opened, or
+    /// has failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {

@@ -82,7 +82,8 @@ struct AddressRounds {
 
 // Wakes libcurl when it must try a host's next address, under the driver lock.
 extension CurlLoop {
-    /// Call this when libcurl has requested a socket to connect. `descriptor` is -1 if that failed.
+    /// Remembers a transfer that is connecting. Call this when libcurl has requested a socket. `descriptor` is -1 if
+    /// that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {

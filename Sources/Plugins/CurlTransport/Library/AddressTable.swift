@@ -9,7 +9,8 @@ struct AddressTable {
     private var texts: [String: String] = [:]
     private let nameServer: (host: String, port: Int)?
 
-    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the family.
+    /// Reads the addresses in a configuration. Throws `nameLookupFailed` for an invalid host name or address, and for a
+    /// host without an address of the configured family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {

@@ -44,7 +44,8 @@ final class EasyHandle {
         return true
     }
 
-    /// Throws `invalidRequest` for a request that libcurl wouldn't send as exactly one request.
+    /// Sets the handle's options for a transfer. Throws `invalidRequest` for a request that libcurl wouldn't send as
+    /// exactly one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -128,9 +129,9 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// If this libcurl keeps a pointer to the last response's field, makes it show each header line before it stores
-    /// the line. A second head, after a refused expectation, would then count as a body, so a request with `Expect`
-    /// gets a new handle instead.
+    /// Protects against a libcurl version that keeps a pointer to a field of the handle's last response: makes libcurl
+    /// show each header line before it stores the line. A second head, after a refused expectation, would then count as
+    /// a body, so a request with `Expect` gets a new handle instead.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)

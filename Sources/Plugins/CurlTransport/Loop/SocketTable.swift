@@ -135,8 +135,8 @@ final class SocketTable: @unchecked Sendable {
 
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// Call this when a transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Does nothing if
-    /// the connection is in use again.
+    /// Watches a connection that a transfer has left for bytes and idleness. With `isQuiet`, the transfer's HTTP/1
+    /// exchange has ended. Does nothing if the connection is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -310,8 +310,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// Call this when a transfer got a connection with this local port. Holds all sockets with the port. Returns `nil`
-    /// if several sockets share it.
+    /// Returns the socket with this local port, or `nil` if several sockets share the port. Call this when a transfer
+    /// got its connection. The transfer then holds all sockets with the port.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }

@@ -107,7 +107,8 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// Returns `false` if libcurl must not connect to repeat the request, because a new handle will do that.
+    /// Whether libcurl may open another connection to repeat the request. Returns `false` if a new handle has to repeat
+    /// it.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }

@@ -46,7 +46,7 @@ extension Transfer {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Call this when the transfer has its connection and is about to send its head.
+    /// Notes that the request begins. Call this when the transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false

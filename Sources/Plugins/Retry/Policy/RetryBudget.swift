@@ -46,7 +46,7 @@ final class RetryLedger: HostRecord {
 
     // The following functions return nil if the record is retired.
 
-    /// Call it if an attempt succeeded. `isFirst` is true for the first attempt of a call.
+    /// Records a successful attempt. `isFirst` is true for the first attempt of a call.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -56,7 +56,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Call it if the first attempt of a call failed. Resets expired counts if a call has succeeded since.
+    /// Records that the first attempt of a call failed. Resets expired counts if a call has succeeded since.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }

@@ -103,7 +103,8 @@ struct ConnectionTarget: Hashable, Sendable {
     let port: UInt16
     let isSecure: Bool
 
-    /// Throws `invalidURL` if the host is missing or percent-encoded, or if the port is invalid.
+    /// Reads the target in a URL. Throws `invalidURL` if the host is missing or percent-encoded, or if the port is
+    /// invalid.
     init(_ url: URL) throws(ErrandError) {
         isSecure = url.scheme?.lowercased() == "https"
         let text = url.host(percentEncoded: true) ?? ""

@@ -49,8 +49,8 @@ final class DiskDirectory: Sendable {
     /// How far the times of uses can be ahead of the clock, in nanoseconds, so two uses don't get the same time.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// Returns the current time in nanoseconds, or the next time that is later than all earlier results, unless the
-    /// clock was set back.
+    /// Returns the time of a use in nanoseconds. Each result is later than all earlier results, unless the clock was
+    /// set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)

@@ -9,7 +9,7 @@ struct DiskUsage: Sendable {
 
     init() {}
 
-    /// Fails if the record is damaged or the last change didn't finish.
+    /// Reads the usage file. Fails if its contents are damaged or the last change didn't finish.
     init?(reading file: borrowing DiskFile?) {
         guard let data = try? file?.read(32, at: 0) else { return nil }
         let record = data.span

@@ -50,10 +50,10 @@ struct errand_field {
     int is_continuation;
 };
 
-// Returns NULL if memory runs out.
+// Creates an empty head. Returns NULL if memory runs out.
 struct errand_head *errand_head_make(void);
 void errand_head_free(struct errand_head *head);
-// Returns 0 if memory runs out.
+// Appends bytes to the head. Returns 0 if memory runs out.
 int errand_head_append(struct errand_head *head, const char *bytes, size_t count);
 // libcurl's callback for a line. `head` is an errand_head.
 size_t errand_head_receive(char *bytes, size_t size, size_t count, void *head);
