@@ -81,7 +81,7 @@ struct CookieStore {
         let kept = cookies.count { cookie in
             var cookie = cookie
             // A host that is itself a public suffix, such as `localhost`, can set cookies for itself (section 5.7, step
-            // 9). The file doesn't show which cookies those are.
+            // 9). The file doesn't mark such a cookie, so its domain decides.
             if policy.publicSuffixes.contains(cookie.domain) { cookie.isHostOnly = true }
             do throws(CookieRejection) {
                 try insert(cookie, at: date, removingExcess: false)

@@ -5,7 +5,7 @@ extension CacheWriter.State {
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // If some removals since the mark were already forgotten, one of them may have matched.
+        // If some removals since the mark were already forgotten, assume that one of them matched.
         if UInt64(since.count) < removals - mark.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }

@@ -135,8 +135,8 @@ final class SocketTable: @unchecked Sendable {
 
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// Watches a connection that a transfer has left for bytes and idleness. With `isQuiet`, the transfer's HTTP/1
-    /// exchange has ended. Does nothing if the connection is in use again.
+    /// Notes that a transfer has left a connection. With `isQuiet`, the transfer's HTTP/1 exchange has ended, so the
+    /// connection is watched for bytes. Does nothing if the connection is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {

@@ -10,7 +10,7 @@ final class HedgeRace: Sendable {
         var running = 1
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// The number of the request that decided the race, or nil after cancellation.
+        /// The number of the request whose outcome is the result, or nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
