@@ -1,16 +1,16 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON number without any loss: `mantissa * 10^exponent`. The mantissa has no trailing zeros.
+/// A JSON number as an exact decimal: `mantissa * 10^exponent`. The mantissa has no trailing zeros.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
-    /// The mantissa, if it has at most 18 digits.
+    /// The mantissa, if it has at most 18 digits, otherwise 0.
     private(set) var short: UInt64 = 0
-    /// The digits of a longer mantissa, otherwise empty.
+    /// The digits of a mantissa with more than 18 digits, otherwise empty.
     private(set) var long: [UInt8] = []
     private(set) var exponent = 0
 
-    /// The grammar must have accepted the number.
+    /// Parses the number in a range of a text, which must be a valid JSON number.
     init(_ text: Span<UInt8>, _ range: Range<Int>) {
         let end = range.upperBound
         var p = range.lowerBound
@@ -19,7 +19,8 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         let first = p
-        // Zeros are added only before another digit, so trailing zeros are left out.
+        // `zeros` counts the zeros since the last nonzero digit. They're added only before another nonzero digit, so
+        // the mantissa has no trailing zeros.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]
@@ -73,7 +74,7 @@ struct ExactDecimal: Sendable, Hashable {
 
     var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
 
-    /// The value, if it's an integer of at most 18 digits.
+    /// The value as an integer, or `nil` if it has a fraction or more than 18 digits.
     var shortInteger: Int64? {
         guard isShort, exponent >= 0, isZero || digitCount + exponent <= 18 else { return nil }
         var value = Int64(short)
@@ -88,13 +89,14 @@ struct ExactDecimal: Sendable, Hashable {
         return a.isNegative ? b.isSmaller(a) : a.isSmaller(b)
     }
 
-    /// Compares magnitudes.
+    /// Returns whether the magnitude, without the sign, is less than another number's magnitude.
     private func isSmaller(_ other: ExactDecimal) -> Bool {
         if isZero || other.isZero { return isZero && !other.isZero }
         let (mine, others) = (digitCount, other.digitCount)
         if mine + exponent != other.exponent + others { return mine + exponent < other.exponent + others }
         if isShort, other.isShort {
-            // Both numbers begin at the same power of ten, so the difference is less than 18 digits.
+            // The first digits of both numbers have the same power of ten, so aligning the mantissas takes fewer than
+            // 18 zeros.
             var (a, b) = (short, other.short)
             for _ in 0..<max(0, others - mine) { a *= 10 }
             for _ in 0..<max(0, mine - others) { b *= 10 }
@@ -103,7 +105,7 @@ struct ExactDecimal: Sendable, Hashable {
         return allDigits.lexicographicallyPrecedes(other.allDigits)
     }
 
-    /// Highest first.
+    /// The mantissa's digits, the most significant first.
     private var allDigits: [UInt8] {
         if !isShort { return long }
         var (digits, rest) = ([UInt8](), short)
@@ -120,7 +122,7 @@ struct ExactDecimal: Sendable, Hashable {
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a factor of ten, but the mantissa doesn't, because it doesn't end in zero.
+        // The divisor has a higher power of ten than this number, whose mantissa doesn't end in zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }
@@ -128,7 +130,7 @@ struct ExactDecimal: Sendable, Hashable {
             for _ in 0..<scale { value *= 10 }
             return value % other.short == 0
         }
-        // If there are more powers of ten than bits in the divisor, further powers don't affect divisibility.
+        // A divisor of n bits has at most n factors of 2 and of 5, so further powers of ten don't affect divisibility.
         let zeros = min(scale, other.digitCount * 4)
         var remainder = Remainder(divisor: other.allDigits)
         for digit in allDigits { remainder.append(digit) }
@@ -137,7 +139,7 @@ struct ExactDecimal: Sendable, Hashable {
     }
 
     private struct Remainder {
-        /// Words of nine digits each, lowest first. One word more than the divisor has.
+        /// Words of nine decimal digits, the least significant first. An extra word leaves room for the next digit.
         private var words: [UInt64]
         private var divisor: [UInt64]
 

@@ -71,7 +71,8 @@ extension KeywordReader {
         array.containsEvaluates = vocabulary.draft == .draft2020_12
     }
 
-    /// Reads a keyword of section 11. Returns `false` for other keywords.
+    /// Reads `unevaluatedItems` or `unevaluatedProperties` (2020-12 core, section 11). Returns `false` for other
+    /// keywords.
     mutating func unevaluated(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "unevaluatedItems": array.unevaluated = try schema(value)
@@ -159,7 +160,7 @@ extension KeywordReader {
             }
         default: break
         }
-        // Keywords next to `$ref` in draft 7, and keywords with another meaning, were handled before.
+        // Other methods have already read the keywords with another meaning, so this keyword is an annotation.
         node.annotations.append(SchemaAnnotation(keyword: keyword, value: value))
     }
 }

@@ -68,7 +68,7 @@ struct KeywordReader {
         return decimal
     }
 
-    /// Numbers beyond `Int` count as its maximum.
+    /// Reads a nonnegative integer. Returns `Int.max` if it doesn't fit `Int`.
     func count(_ value: Int) throws(JSONSchemaError) -> Int {
         let decimal =
             document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
@@ -216,7 +216,8 @@ struct KeywordReader {
 }
 
 extension SchemaNumberRule {
-    /// Derives bounds for fast integer checks, if the numbers are short.
+    /// Sets the bounds for the fast integer check, if every bound is an integer of at most 18 digits and there is no
+    /// `multipleOf`.
     mutating func makeFast() {
         guard multipleOf == nil else { return }
         for (bound, isExclusive) in [(minimum, false), (exclusiveMinimum, true)] {

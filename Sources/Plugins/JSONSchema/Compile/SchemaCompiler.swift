@@ -1,6 +1,7 @@
 import ErrandJSONValidation
 
-/// Compiles all schemas that are reachable from a root, once for each environment of dynamic anchors.
+/// Compiles all schemas that are reachable from a root, once for each environment of dynamic anchors. See
+/// ``SchemaEnvironments``.
 final class SchemaCompiler {
     let registry: SchemaRegistry
     let formats: JSONSchemaFormats
@@ -45,7 +46,7 @@ final class SchemaCompiler {
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
-        // The finder changes the nodes. It would copy them if they were still in use here.
+        // Releases this copy of the nodes, so the finder changes its own copy in place.
         nodes = []
         nodes = finder.find()
         tags = finder.tags
@@ -59,14 +60,14 @@ final class SchemaCompiler {
         }
     }
 
-    /// Returns the number of the node for a schema that is entered from an environment.
+    /// Returns the number of the node for a schema in an environment. Adds a node if there isn't one yet.
     func node(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int32 {
         try registry.spend(steps: 50, at: location)
         var (location, environment) = (
             location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
-        // Replaces a schema that only refers to another schema by that schema. A cycle of such schemas ends at some
-        // node, and is detected later.
+        // A schema that contains only a `$ref` shares the node of the schema that it refers to. The limit of steps ends
+        // the loop if such schemas form a cycle, which `SchemaRecursion` reports later.
         var steps = 0
         while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
             (location, environment) = (next.location, next.environment)
@@ -131,10 +132,10 @@ final class SchemaCompiler {
     }
 }
 
-/// Finds schemas that lead back to themselves for the same value.
+/// Finds a schema that applies itself to the same value, directly or through other schemas.
 enum SchemaRecursion {
     static func check(_ nodes: [SchemaNode], _ fault: (Int32) -> JSONSchemaError) throws(JSONSchemaError) {
-        // 0 for unvisited nodes, 1 for nodes on the current path, 2 for finished nodes.
+        // For each node: 0 if it's unvisited, 1 if it's on the current path, 2 if it's finished.
         var marks = [UInt8](repeating: 0, count: nodes.count)
         for start in nodes.indices where marks[start] == 0 {
             var path: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
@@ -165,13 +166,14 @@ enum SchemaRecursion {
 /// The environments for resolving dynamic references. An environment maps each name to its anchor in the outermost
 /// resource that validation has entered. Equal environments have the same number. The empty environment has number 0.
 struct SchemaEnvironments {
-    /// The number of the location for each environment and name, or -1. Missing entries at the end also mean -1.
+    /// For each environment, the numbers of the anchors' locations, by the number of the name. -1 means that the
+    /// environment doesn't have the name, and so does a missing entry at the end.
     private var all: [[Int32]] = [[]]
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]
     private var names: [String: Int] = [:]
     private var locations: [SchemaLocation] = []
-    /// The anchors of each entered resource, as numbers of names and locations.
+    /// For each entered resource, the numbers of its dynamic anchors' names and locations.
     private var anchors: [Int: [(name: Int, location: Int32)]] = [:]
 
     private struct Key: Hashable {

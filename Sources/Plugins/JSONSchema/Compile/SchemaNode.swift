@@ -16,7 +16,7 @@ struct SchemaNode: Sendable {
     var object: Int32 = -1
     var constant: Int32 = -1
     var enumeration: Int32 = -1
-    /// The schemas for the same value.
+    /// The keywords that apply other schemas to the same value.
     var gates: [SchemaGate] = []
     var annotations: [SchemaAnnotation] = []
 }
@@ -26,7 +26,8 @@ struct SchemaAnnotation: Sendable {
     var value: Int
 }
 
-/// Combines the results of schemas that a schema applies to the same value.
+/// A keyword such as `allOf` or `not`, which applies schemas to the same value and combines their results. These
+/// schemas are the gate's branches.
 struct SchemaGate: Sendable {
     enum Kind: UInt8, Sendable {
         /// `allOf`, `$ref` and similar keywords.
@@ -34,7 +35,7 @@ struct SchemaGate: Sendable {
         case any, one, not
         /// `if`, followed by `then` and `else`.
         case condition
-        /// `dependentSchemas`, which applies to objects with a key.
+        /// A member of `dependentSchemas`, whose schema applies only to objects with the gate's key.
         case dependent
     }
 
@@ -105,12 +106,12 @@ struct SchemaObjectRule: Sendable {
 
 /// The values of `const` or `enum`.
 struct SchemaConstants: Sendable {
-    /// `null`, `true` and `false`, by kind.
+    /// The constants `null`, `true` and `false`, as bits of ``ValueKind``.
     var literals: UInt8 = 0
-    /// By hash.
+    /// The strings by their ``KeyHash``.
     var strings: [UInt64: [[UInt8]]] = [:]
     var numbers: Set<ExactDecimal> = []
-    /// Arrays and objects by digest.
+    /// The texts of arrays and objects, by the digest of the value.
     var composites: [ValueDigest: [[UInt8]]] = [:]
     var kinds: UInt8 = 0
     var words: [String] = []

@@ -1,8 +1,8 @@
 import ErrandJSONValidation
 import Synchronization
 
-/// A compiled schema with everything that it refers to. It never changes. The states that validation derives are in
-/// reusable machines.
+/// A compiled schema with everything that it refers to. A program never changes: the states that validation derives
+/// from it are stored in machines, which later validations reuse.
 final class SchemaProgram: Sendable {
     /// The node that every value fits.
     static let any: Int32 = 0
@@ -34,7 +34,7 @@ final class SchemaProgram: Sendable {
         self.root = root
     }
 
-    /// Returns `nil` for a valid text. Tests compare the results with and without tags.
+    /// Returns the problems of a text, or `nil` if it's valid. Tests compare the results with and without tags.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
         let limits = limits.clamped
         var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
@@ -52,7 +52,7 @@ final class SchemaProgram: Sendable {
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-        // Branches that can't fit don't have annotations, but lane numbers must count all branches.
+        // Annotations are stored by lane number, which a tag would change by leaving out branches.
         validator.usesTags = false
         if let found = validator.collect(text) { return .success(found) }
         if let error = validator.problems.error { return .failure(error) }
@@ -64,7 +64,8 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Keeps a few small machines for reuse. Machines grow with the documents they have validated.
+    /// Keeps a machine for reuse, unless it's large or four machines are kept already. Machines grow with the documents
+    /// that they validate.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }

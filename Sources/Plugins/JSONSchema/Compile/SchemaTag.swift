@@ -8,17 +8,18 @@ struct SchemaTag: Sendable {
     let key: [UInt8]
     let strings: [[UInt8]]
     let numbers: [ExactDecimal: Int]
-    /// For each value number, the indices of the remaining branches in ascending order, or `nil` for too many.
+    /// For each value number, the indices of the branches that an object with this value can fit, in ascending order.
+    /// `nil` if there are too many.
     let branches: [[Int32]?]
 
-    /// The maximum number of branches that may remain for a value.
+    /// The maximum number of branches in an entry of `branches`.
     static let maximumBranches = 8
 
     var literals: Int { strings.count + numbers.count }
     var other: Int { literals + 3 }
     var missing: Int { literals + 4 }
 
-    /// A branch's requirement on the member.
+    /// The values that a branch allows for a member.
     struct Claim {
         var key: [UInt8]
         var values: SchemaConstants
@@ -27,7 +28,8 @@ struct SchemaTag: Sendable {
         var count: Int { values.strings.count + values.numbers.count + values.literals.nonzeroBitCount }
     }
 
-    /// Returns `nil` if too many branches remain for every value. A branch without a claim remains for all values.
+    /// Creates a tag from each branch's claim on the key. A branch without a claim can fit every value. Returns `nil`
+    /// if too many branches remain for every value.
     init?(_ key: [UInt8], _ claims: [Claim?]) {
         self.key = key
         var strings: [[UInt8]: [Int32]] = [:]
@@ -66,7 +68,7 @@ struct SchemaTag: Sendable {
 
     static let literalKinds = [ValueKind.true, ValueKind.false, ValueKind.null]
 
-    /// Returns the number of branches that remain for the most common value, without a limit.
+    /// Returns the number of branches that remain for the string that most branches allow.
     static func worst(_ claims: [Claim?]) -> Int {
         var counts: [[UInt8]: Int] = [:]
         var open = 0
@@ -123,7 +125,8 @@ struct SchemaTagFinder {
         return nodes
     }
 
-    /// Returns the schemas whose results `unevaluatedProperties` needs. All of these must be computed.
+    /// Returns the schemas with `unevaluatedProperties` and all schemas that they apply to the same value. These
+    /// schemas don't get tags, because `unevaluatedProperties` needs the results of all branches.
     private mutating func askers() -> Set<Int32> {
         var open = nodes.indices.map { Int32($0) }.filter { node in
             let object = nodes[Int(node)].object
@@ -155,7 +158,7 @@ struct SchemaTagFinder {
             if isOver { return nil }
             var claims = [SchemaTag.Claim?](repeating: nil, count: branches.count)
             take(branches.count + found.reduce(0) { $0 + $1.claim.count })
-            // If a branch has two claims, both must hold, so the first suffices.
+            // If a branch has two claims on the key, both must hold, so keeping the first is enough.
             for (branch, claim) in found.reversed() { claims[branch] = claim }
             let worst = SchemaTag.worst(claims)
             if let best, (best.worst, best.key.count) < (worst, key.count) { continue }
@@ -190,7 +193,8 @@ struct SchemaTagFinder {
             guard let values = constants(of: node) else { continue }
             found.append(SchemaTag.Claim(key: key, values: values, isRequired: false))
         }
-        // Prefers the shortest keys, in an order that doesn't depend on hashes.
+        // Keeps the shortest keys. Keys of the same length are ordered by their bytes, not by the dictionary's random
+        // order.
         found.sort {
             $0.key.count == $1.key.count ? $0.key.lexicographicallyPrecedes($1.key) : $0.key.count < $1.key.count
         }

@@ -4,14 +4,15 @@ import ErrandJSONValidation
 /// Identifies values by their meaning: numbers by value, strings without escapes, objects in any order. Equal values
 /// have equal digests.
 struct ValueDigest: Hashable {
-    /// Depends on seeds of the process.
+    /// The hash of the value. It differs between processes, because every process has its own random seeds.
     var hash: UInt64
-    /// The length of the canonical form, which doesn't depend on seeds.
+    /// A length that equal values share, such as the length of a string without escapes. It doesn't depend on the
+    /// seeds.
     var length: Int
 }
 
-/// Computes digests of JSON values. Every step has a secret seed and preserves the state so far. To cancel out a key,
-/// an attacker would need a different value for each key.
+/// Computes digests of JSON values. Every step mixes in a secret random seed, so attackers can't choose different
+/// values with the same digest.
 struct ValueHash: Sendable {
     private let first = UInt64.random(in: .min ... .max)
     private let second = UInt64.random(in: .min ... .max) | 1
@@ -41,7 +42,7 @@ struct ValueHash: Sendable {
         ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
     }
 
-    /// The order of members doesn't matter.
+    /// Adds a member to the digest of an object. The order of members doesn't matter.
     @inline(__always) func adding(
         _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
     ) -> ValueDigest {
@@ -49,7 +50,7 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
     }
 
-    /// The range includes the quotes.
+    /// Returns the digest of a string. The range includes its quotes.
     func text(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
         if content.hasEscapes(in: text) {
@@ -69,7 +70,8 @@ struct ValueHash: Sendable {
         default:
             let value = ExactDecimal(text, range)
             let digits = value.isShort ? value.short : KeyHash.hash(value.long)
-            // The sign changes the exponent to a value far from any that a text can have.
+            // A negative number flips the highest bit of its exponent. No text is long enough for an exponent with this
+            // bit.
             let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
             let hash = absorb(power, into: absorb(digits, into: number))
             return ValueDigest(hash: hash, length: value.digitCount &+ value.exponent)

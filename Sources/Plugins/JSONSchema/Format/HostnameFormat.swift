@@ -13,7 +13,7 @@ enum HostnameFormat {
         return BidiName.fits(labels)
     }
 
-    /// Returns `nil` for an invalid label.
+    /// Returns the characters of a label, decoded from Punycode if necessary, or `nil` for an invalid label.
     private static func label(_ label: ArraySlice<UInt8>) -> [Unicode.Scalar]? {
         guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
             label.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") })
@@ -30,7 +30,7 @@ enum HostnameFormat {
     }
 
     static func isInternational(_ text: String) -> Bool {
-        // Each character takes at least one of the name's 253 ASCII bytes.
+        // A name has at most 253 ASCII bytes. Each character takes at least one of them, and at most 4 bytes of UTF-8.
         guard text.utf8.count <= 253 * 4 else { return false }
         let labels = text.unicodeScalars.split(
             omittingEmptySubsequences: false,

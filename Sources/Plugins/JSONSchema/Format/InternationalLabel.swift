@@ -17,7 +17,7 @@ struct InternationalLabel {
     private func isAllowed(_ index: Int) -> Bool {
         let scalar = scalars[index]
         switch scalar.value {
-        // Exceptions that are valid (RFC 5892, section 2.6).
+        // Exceptions (RFC 5892, section 2.6): the first line is always valid, the second line never.
         case 0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007: return true
         case 0x640, 0x7FA, 0x302E, 0x302F, 0x3031...0x3035, 0x303B: return false
         // Rules that depend on neighboring characters (appendix A).
@@ -67,7 +67,8 @@ struct InternationalLabel {
         if properties.isNoncharacterCodePoint || properties.isDefaultIgnorableCodePoint || properties.isWhitespace {
             return false
         }
-        // Characters that normalization and case folding change (section 2.2), as far as the standard library knows.
+        // Rejects characters that normalization or case folding changes (section 2.2), as far as the standard library
+        // knows.
         let lower = properties.lowercaseMapping.unicodeScalars
         if !lower.elementsEqual([scalar]) || isCompatibility(scalar.value) { return false }
         switch scalar.value {
@@ -81,7 +82,8 @@ struct InternationalLabel {
         }
     }
 
-    /// Returns whether a character has a compatibility or canonical mapping, by blocks.
+    /// Returns whether a character has a compatibility or canonical mapping. The ranges are blocks, so they also
+    /// contain some characters without a mapping.
     private static func isCompatibility(_ value: UInt32) -> Bool {
         switch value {
         case 0xAA, 0xB2...0xB5, 0xB9, 0xBA, 0x132...0x133, 0x13F...0x140, 0x149, 0x17F, 0x1C4...0x1CC, 0x1F1...0x1F3,

@@ -101,7 +101,7 @@ enum DateFormat {
         return rest.isEmpty && ["H", "HM", "HMS", "M", "MS", "S"].contains(time)
     }
 
-    /// Returns the letters of the following pairs of a number and a letter.
+    /// Reads pairs of a number and a letter, such as `3Y6M`. Returns their letters, such as `YM`.
     private static func units(_ rest: inout ArraySlice<UInt8>) -> String {
         var letters = ""
         while true {
@@ -141,7 +141,7 @@ enum TextFormat {
         return true
     }
 
-    /// draft-bhutton-relative-json-pointer-00, section 3.
+    /// Checks a relative JSON Pointer (draft-bhutton-relative-json-pointer-00, section 3).
     static func isRelativePointer(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         guard isInteger(&rest, allowsZero: true) else { return false }
@@ -159,7 +159,7 @@ enum TextFormat {
         return first != 0x30 || allowsZero && digits.count == 1
     }
 
-    /// RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
+    /// Checks the syntax of RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
     static func isURITemplate(_ text: String) -> Bool {
         var scalars = text.unicodeScalars[...]
         while let scalar = scalars.popFirst() {

@@ -11,7 +11,8 @@ enum URIFormat {
             else { return false }
         } else {
             guard isReference, !text.hasPrefix(":") else { return false }
-            // A colon in the first segment would make it a scheme.
+            // Without a scheme, the first segment can't contain a colon, because the text before the colon would be a
+            // scheme.
             if parts.authority == nil, parts.path.prefix(while: { $0 != "/" }).contains(":") { return false }
         }
         if let authority = parts.authority, !check.isAuthority(authority) { return false }

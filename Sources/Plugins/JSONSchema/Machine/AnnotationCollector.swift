@@ -2,10 +2,10 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// The annotations of each result in use. They apply only if the result's lane holds.
+/// Collects the annotations of each lane. A lane's annotations count only if the value fits its schema.
 struct AnnotationCollector {
     private(set) var found: [JSONAnnotation] = []
-    /// The numbers of annotations, by result.
+    /// For each result of a lane, the indices of its annotations in `found`.
     private var notes: [[Int]] = []
     let limit: Int
 
@@ -45,8 +45,8 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Records the annotations of a lane with a result, including annotations of the lanes that it applies to the
-    /// value.
+    /// Records the annotations of a lane's schema, including annotations of the schemas that it applies to the same
+    /// value. If the value doesn't fit the schema, drops them.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {
@@ -78,7 +78,7 @@ extension SchemaValidator {
         }
     }
 
-    /// All annotations of a keyword share one copy of its value.
+    /// Returns the value of an annotation's keyword. All annotations of a keyword share one copy.
     private mutating func value(of location: SchemaLocation) -> JSONFragment {
         if let known = values[location] { return known }
         let made = JSONFragment(data: program.documents[location.document].data(location.value))
@@ -97,7 +97,8 @@ extension SchemaValidator {
                 collector?.move(from: first + Int(wire.child), to: frame.results + Int(wire.parent))
                 continue
             }
-            // These apply if no other lane evaluates the part, which is known only at the end of the whole value.
+            // These annotations come from a schema for unevaluated parts. They count only if no other lane evaluates
+            // the part, which is known only at the end of the enclosing value.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
             guard !numbers.isEmpty, transition.evaluators >= 0 else { continue }
             let set = evaluators(transition)
@@ -114,7 +115,7 @@ extension SchemaValidator {
     /// Returns the annotations of a valid text, or `nil` if they exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
         guard let start = firstByte(text) else { return nil }
-        // No lane is hard, so every lane has a result that annotations can belong to.
+        // The root isn't hard, because annotations follow wires, and hard lanes don't need wires.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
         guard read(text, start, root, 0) != nil else { return nil }

@@ -3,7 +3,7 @@ import ErrandJSONValidation
 
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
-    /// Reads each value once, however deep it is. The cost is the length of the values.
+    /// Returns whether two values are equal. The cost is the length of the values, however deep they are.
     static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
             Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
@@ -20,12 +20,12 @@ enum JSONEquality {
     }
 }
 
-/// The values within a value, including the keys of objects, in the order of the text.
+/// The parts of a value in the order of the text: the value itself, and all values and keys of objects inside it.
 private struct ValueOutline {
     private struct Part {
         var start: Int
         var end: Int
-        /// The index after the parts within this part.
+        /// The index after the last part inside this part.
         var next = 0
         var isContainer = false
     }
@@ -117,7 +117,7 @@ struct UniqueSet {
     private struct Entry: ProbeEntry {
         var hash: UInt64
         var range: Range<Int>
-        /// The length of the canonical form.
+        /// The length in the element's digest. Equal elements have equal lengths.
         var length: Int
         var array: Int
     }
@@ -128,7 +128,7 @@ struct UniqueSet {
     init(limit: Int) { table = ProbeStack(limit: limit) }
 
     var count: Int { table.count }
-    /// In bytes.
+    /// The memory that the set takes, in bytes.
     var size: Int { table.size }
 
     mutating func insert(

@@ -13,7 +13,7 @@ struct SchemaArena {
     var objectPlans: [ObjectPlan] = []
     private(set) var objectRules: [LaneObject] = []
     var entries: [KeyEntry] = []
-    /// The transitions of elements, and the states for tag values.
+    /// The transitions for the elements of array prefixes, and the states for tag values.
     var indexes: [Int32] = []
     /// Lists of indexes: a gate's or root's lanes, a rule's keys, and patterns.
     private(set) var numbers: [Int32] = []
@@ -21,7 +21,7 @@ struct SchemaArena {
     /// The approximate size in bytes.
     private(set) var size = 0
 
-    /// Counts memory that other values store for the machine.
+    /// Counts memory that belongs to the machine but is stored outside the arena.
     mutating func count(_ bytes: Int) { size += bytes }
 
     private mutating func count<Element>(_ elements: [Element]) {

@@ -3,17 +3,18 @@ import ErrandJSONValidation
 /// An open array or object, or the document.
 struct SchemaFrame: BitwiseCopyable {
     var state: StateIndex = 0
-    /// The state that results are delivered for. A tag value may have reduced it to `state`.
+    /// The state with all branches, whose results go to the enclosing frame. If a tag ruled out branches, `state` has
+    /// fewer.
     var whole: StateIndex = 0
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
-    /// The plans, or -1.
+    /// The plan for the array or object, or -1.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The entry of the current key. -1 for a key without an entry, -2 before the first key.
+    /// The entry of the current key in the object's plan. -1 for a key without an entry, -2 before the first key.
     var entry: Int32 = -1
     var hashes = false
-    /// Whether a part needs no further work if all its lanes hold.
+    /// Whether an element or member needs no further work if it fits all its schemas.
     var isQuiet = true
     var isObject = false
     var hasEqual = false
@@ -25,7 +26,8 @@ struct SchemaFrame: BitwiseCopyable {
     var count = 0
     /// One bit for each key found among the first 64 keys of the plan.
     var seen: UInt64 = 0
-    /// The start of the lanes' results, and of the counters and further bits.
+    /// The start of the lanes' results in the machine's `results`, and of the counters and further key bits in its
+    /// `words`.
     var results = 0
     var words = 0
     var number = 0

@@ -44,12 +44,12 @@ struct SchemaKeyTables {
             && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
     }
 
-    /// In bytes.
+    /// Returns the length of a key in bytes.
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
         Int(rules[keys.firstRule &+ index].length)
     }
 
-    /// Returns -1 if the set doesn't contain the string.
+    /// Returns the index of a string in a set of keys, or -1 if the set doesn't contain it.
     func find(
         _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
     ) -> Int {

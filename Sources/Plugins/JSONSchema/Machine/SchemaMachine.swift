@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
-/// The states that validation derives from a schema as needed, and its stacks. One validation uses a machine at a time.
-/// Later validations reuse it.
+/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. Only one validation
+/// uses a machine at a time. Later validations reuse it.
 struct SchemaMachine {
     /// The maximum number of bytes that a machine may gain and still be kept for reuse.
     private static let keptBytes = 16 << 20
@@ -18,7 +18,7 @@ struct SchemaMachine {
     var words = [Int](repeating: 0, count: 256)
     var patterns = PatternMachine()
 
-    // The rules for scalars, without references that need retaining.
+    // The program's rules for scalars, copied without object references, so using them doesn't retain objects.
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
@@ -72,14 +72,14 @@ struct SchemaMachine {
     }
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
-    /// The steps that deriving took since they were last counted.
+    /// The steps that deriving states took since the last call of `takeWork(of:)`.
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
     private let constantBytes: Int
 
-    /// Returns whether there is enough room for deriving something optional, which may take only a small part of the
-    /// limit.
+    /// Returns whether there is enough memory to derive an optional state. Optional states may take only half of the
+    /// memory that a reusable machine may gain.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
@@ -97,7 +97,8 @@ struct SchemaMachine {
         return work
     }
 
-    /// Returns whether steps are left for deriving. Otherwise, derived data isn't kept.
+    /// Returns whether steps are left to derive states. If not, the machine won't be reused, because its states are
+    /// incomplete.
     mutating func mayWork() -> Bool {
         if work <= workLimit { return true }
         isExhausted = true
@@ -116,10 +117,11 @@ struct SchemaMachine {
 
     // MARK: States
 
-    /// Returns a root: a node's number, and a bit for a hard root. See ``SchemaLane``.
+    /// Returns the code of a root, a schema that a state is derived for: the node's number, and a bit for a hard root.
+    /// See ``SchemaLane``.
     static func root(_ node: Int32, isHard: Bool) -> Int32 { node << 1 | (isHard ? 1 : 0) }
 
-    /// The order of the roots doesn't matter.
+    /// Returns the state for some roots, and derives it if it's new. The order of the roots doesn't matter.
     mutating func state(_ roots: [Int32], _ program: SchemaProgram) -> StateIndex {
         var sorted: [Int32] = []
         for root in roots.sorted() {
@@ -146,14 +148,14 @@ extension SchemaMachine {
         var roots: [Int32] = []
         var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []
         var evaluators: [UInt64]
-        /// The lanes that treat the part as unevaluated, unless another lane evaluates it.
+        /// The lanes with a schema for unevaluated parts. The schema applies unless another lane evaluates the part.
         var unevaluated: [(lane: Int, node: Int32)] = []
 
         init(_ lanes: Int) { evaluators = Array(repeating: 0, count: (lanes + 63) / 64) }
 
         mutating func evaluates(_ lane: Int) { evaluators[lane / 64] |= 1 << UInt64(lane % 64) }
 
-        /// Adds a schema that must hold for the lane to hold.
+        /// Adds a schema that the part must fit, or the lane doesn't hold.
         mutating func and(_ node: Int32, _ lane: Int, isHard: Bool) {
             if node == SchemaProgram.any { return }
             roots.append(SchemaMachine.root(node, isHard: isHard))
@@ -166,7 +168,8 @@ extension SchemaMachine {
     ) -> TransitionIndex {
         var draft = draft
         work += 200 + draft.roots.count * 4 + draft.wires.count * 4
-        // A part that a lane treats as unevaluated counts as evaluated for the lanes that apply that lane.
+        // A schema for unevaluated parts evaluates the part, so the part is evaluated for all lanes that apply this
+        // lane's schema.
         for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
         for (lane, node) in draft.unevaluated {
             work += draft.wires.count
@@ -204,8 +207,9 @@ extension SchemaMachine {
         return arena.add(made)
     }
 
-    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, these are the
-    /// lanes that hold whenever it holds. Otherwise, these are all lanes whose annotations may reach it.
+    /// Returns the lanes whose schemas a lane's schema applies to the same value, directly or indirectly. With
+    /// `onlyAll`, returns only lanes that hold whenever the given lane holds. Otherwise, returns all lanes whose
+    /// annotations may reach the given lane.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {
@@ -248,7 +252,7 @@ extension SchemaMachine {
         arena.states[Int(state)].array = arena.add(plan)
     }
 
-    /// All elements after the longest prefix share one transition.
+    /// Derives the transition for the element at an index. All elements after the longest prefix share one transition.
     mutating func element(
         _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {
@@ -308,7 +312,7 @@ extension SchemaMachine {
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
-            // In the order of the names, so every machine derives the same plan.
+            // Sorts the keys, so every machine derives the same plan.
             for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
             for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
             work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4

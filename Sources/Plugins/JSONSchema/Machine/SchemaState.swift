@@ -13,7 +13,7 @@ struct SchemaState {
     var laneCount = 0
     var firstGate = 0
     var firstBranch = 0
-    /// The lanes of the roots, in ascending order.
+    /// The lanes of the roots, which are the schemas that the state was derived for. In ascending order.
     var firstRoot = 0
     var rootCount = 0
     /// The steps for applying the state: one per lane, and one per reference of their gates.
@@ -26,7 +26,7 @@ struct SchemaState {
     /// The plans for arrays and objects, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag and the index of the gate with the most branches among the gates with a tag, or -1.
+    /// Among the gates with a tag, the tag and the index of the gate with the most branches. -1 if no gate has a tag.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
     /// The index of the first variant, or -1 before there are variants. Each value of the tag has a variant: the state
@@ -37,7 +37,8 @@ struct SchemaState {
 /// A schema of a state. A lane holds if the value fits the schema.
 struct SchemaLane {
     var node: Int32
-    /// Whether the document is invalid if this schema doesn't hold. Problems of a hard lane are reported at once.
+    /// Whether the document is invalid if the value doesn't fit this schema. Problems of a hard lane are reported at
+    /// once.
     var isHard: Bool
     var isNever: Bool
     var kinds: UInt8
@@ -61,7 +62,7 @@ struct SchemaLane {
         (constant, enumeration) = (node.constant, node.enumeration)
     }
 
-    /// Returns whether every value of a scalar kind fits, apart from the gates.
+    /// Returns whether every value of a scalar kind fits the schema, not considering its gates.
     func isPlain(_ kind: UInt8) -> Bool {
         if kinds & kind == 0 || constant >= 0 || enumeration >= 0 { return false }
         if kind == ValueKind.string { return string < 0 }
@@ -70,7 +71,7 @@ struct SchemaLane {
     }
 }
 
-/// A gate of a lane. Its references are among the state's branches.
+/// A gate of a lane, see ``SchemaGate``. `first` and `count` are the range of its lanes among the state's branches.
 struct LaneGate {
     var kind: SchemaGate.Kind
     var first: Int32
@@ -82,18 +83,19 @@ struct LaneGate {
     var tag: Int32 = -1
 }
 
-/// The state for a part of a value, and how its results affect the lanes of the whole.
+/// The state for a part of a value, such as an element, and how the part's results affect the lanes of the whole value.
 struct SchemaTransition {
     var state: StateIndex
     var firstWire = 0
     var wireCount = 0
-    /// The start of the bits for lanes that always evaluate the part, or -1 if no lane needs them.
+    /// The start of the bits for lanes that always evaluate the part, or -1 if no lane has a schema for unevaluated
+    /// parts.
     var evaluators = -1
-    /// Whether a part changes nothing if all its lanes hold.
+    /// Whether a part that fits all its schemas doesn't change the results of the whole value.
     var isSimple = true
 }
 
-/// Connects the result of a part's lane to a lane of the whole.
+/// Connects the result of a lane for a part to a lane for the whole value.
 struct SchemaWire {
     enum Role: UInt8 { case and, contains, unevaluated }
 
@@ -138,9 +140,10 @@ struct ObjectPlan {
     var patternCount = 0
     /// The transition for other keys, without patterns.
     var other: TransitionIndex = -1
-    /// The number of the table with transitions for other keys, by the patterns that they match.
+    /// The index in the machine's `variants` of the transitions for other keys. They depend on the patterns that a key
+    /// matches.
     var variants = 0
-    /// The transition for the keys themselves, or -1 if no lane needs it.
+    /// The transition for the keys themselves, or -1 if no schema has `propertyNames`.
     var names: TransitionIndex = -1
     var first: Int32 = -1
     var firstRule = 0
@@ -149,7 +152,7 @@ struct ObjectPlan {
 
 struct KeyEntry {
     var transition: TransitionIndex
-    /// The entry that followed last time.
+    /// The entry of the key that followed this key in the last object. It's the first guess for the next key.
     var next: Int32
 }
 
@@ -158,7 +161,7 @@ struct LaneObject {
     var lane: Int32
     /// One bit for each required key among the first 64.
     var required: UInt64 = 0
-    /// All required keys.
+    /// The list of all required keys.
     var firstNeed = 0
     var needCount = 0
     var isWide = false
@@ -188,7 +191,7 @@ struct StateBuilder {
             var lane = SchemaLane(node, rule, isHard: hard.contains(node))
             lane.firstGate = Int32(gates.count)
             for gate in rule.gates {
-                // Every gate keeps its index in the node.
+                // Keeps the order of the node's gates, because messages find a gate by its index in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
                     LaneGate(
@@ -219,14 +222,14 @@ struct StateBuilder {
         }
         state.plain = plain(lanes, gates)
         for (index, gate) in gates.enumerated() where gate.tag >= 0 {
-            // Prefers the larger gate, because fewer lanes remain for its tag's values.
+            // Prefers the gate with more branches, because its tag rules out more of them.
             if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
             (state.tag, state.tagGate) = (gate.tag, Int32(index))
         }
         return arena.add(state)
     }
 
-    /// Returns the kinds for which all lanes hold, whatever the value.
+    /// Returns the scalar kinds whose values all fit every lane.
     private static func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
         if gates.contains(where: { $0.kind == .not || $0.kind == .one && $0.count > 1 }) { return 0 }
         var plain: UInt8 = 0
@@ -248,8 +251,8 @@ struct StateBuilder {
         return hard
     }
 
-    /// Returns the roots and everything that they apply to the same value. Each node comes after the nodes that it
-    /// depends on.
+    /// Returns the nodes of the roots and of all schemas that they apply to the same value. Each node comes after the
+    /// nodes that it depends on.
     private func ordered() -> [Int32] {
         var order: [Int32] = []
         var known: Set<Int32> = []

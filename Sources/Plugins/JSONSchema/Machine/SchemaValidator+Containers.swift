@@ -2,7 +2,8 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Returns `false` if a limit is exceeded.
+    /// Adds a frame for an array or object, and prepares the results of its lanes. Returns `false` if a limit is
+    /// exceeded.
     mutating func open(
         _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
     ) -> Bool {
@@ -40,7 +41,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns `false` if a limit is exceeded.
+    /// Prepares the results, plan and counters of the innermost frame. Returns `false` if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -129,7 +130,8 @@ extension SchemaValidator {
 
     // MARK: Keys
 
-    /// Returns `nil` if reading stopped.
+    /// Reads a key and takes the transition for its value. Returns the index after the key, or `nil` if reading
+    /// stopped.
     @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
         let plan = machine.arena.objectPlans[Int(frame.object)]
@@ -201,7 +203,7 @@ extension SchemaValidator {
         return scan.index
     }
 
-    /// Returns `false` if the key was found before.
+    /// Records that the object has a key. Returns `false` if the key was found before.
     private mutating func markSeen(_ entry: Int) -> Bool {
         if hasSeen(entry) { return false }
         if entry < 64 {

@@ -112,7 +112,7 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    /// Always returns `false`.
+    /// Stops reading because too many steps or too much memory were used. Always returns `false`.
     @inline(never) mutating func tooMuch(_ text: Span<UInt8>, at p: Int, depth: Int) -> Bool {
         guard steps < 0 else {
             tooMuchMemory(text, at: p, depth: depth)
@@ -172,7 +172,8 @@ extension SchemaValidator {
     private static let maximumRereads = 16
     private static let maximumBranches = 256
 
-    /// Reads the last value again to explain why gates don't hold. Returns `false` if reading stopped.
+    /// Reports the gates in `unexplained`, and reads the value again to list its problems with their branches. Always
+    /// returns `true`.
     @inline(never) mutating func explain(_ text: Span<UInt8>, _ range: Range<Int>, _ depth: Int) -> Bool {
         let start = range.lowerBound
         let gates = unexplained
@@ -209,7 +210,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns whether it listed any problems.
+    /// Reads a value again to list its problems with a schema. Returns whether there are any.
     private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count

@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Returns `false` if reading stopped.
+    /// Validates a scalar and delivers its results to the innermost frame. Returns `false` if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
@@ -30,7 +30,8 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Stores the results after the results in use, until the next scalar. Returns `false` if reading stopped.
+    /// Validates a scalar against a state. The results are stored after the results in use, until the next scalar
+    /// replaces them. Returns `false` if reading stopped.
     private mutating func scalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -103,7 +104,7 @@ extension SchemaValidator {
                 for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
                     return true
                 }
-                // A text with escapes may still equal one of them.
+                // A string with escapes may still equal one of the constants.
                 return content.hasEscapes(in: text) && machine.arena.keys.find(text, content, in: keys) >= 0
             }
             return machine.arena.keys.find(text, content, in: keys) >= 0
@@ -133,7 +134,7 @@ extension SchemaValidator {
         return exactFits(text, lane, range, depth)
     }
 
-    /// The range contains at most 18 characters: digits, and possibly a sign.
+    /// Returns the value of an integer of at most 18 characters, including the sign.
     @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
         var q = range.lowerBound
         let isNegative = text[q] == 0x2D
@@ -238,7 +239,7 @@ extension SchemaValidator {
         }
         if let format = rule.format {
             steps -= content.count &* 2
-            // Content that wasn't read isn't judged, because running out of steps is a separate problem.
+            // If the steps ran out, the format isn't checked. The exceeded limit is reported separately.
             guard steps >= 0 else { return holds }
             switch format.fits(content.string(in: text)) {
             case true?: break

@@ -17,7 +17,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var problems: ProblemList
     var pending: [PendingPart] = []
     var pendingIndices: [PendingFate: Int] = [:]
-    /// The number of objects and arrays opened so far, which identifies the last.
+    /// The number of objects and arrays opened so far, which also identifies the last of them.
     var containers = 0
     var unexplained: [(node: Int32, gate: Int)] = []
     /// The number of bytes that may still be reread to explain problems, and the number of explanations in progress.
@@ -27,14 +27,16 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var usesTags = true
     var tagBudget: Int
     /// Whether an object was validated against only some branches, and whether there were too many keys that no schema
-    /// names. If both are true, the count may include keys that the other branches name.
+    /// names. If both are true, these keys may include keys that the other branches name, so the text is validated
+    /// again without tags.
     var hasParts = false
     var hasTooManyKeys = false
-    /// While a branch is weighed, the sum of its problems' weights. Problems aren't listed meanwhile.
+    /// While `isWeighing`, problems aren't listed. Their weights are added up, to find the branch that a value fits
+    /// best.
     var weight = 0
     var isWeighing = false
     var weighBase = 0
-    /// Used only for valid texts.
+    /// Collects annotations if they were requested and the text is valid.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
     /// The number of results and words in use.
@@ -66,7 +68,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
-    /// Returns `nil` if reading stopped.
+    /// Reads a value and validates it. Returns the index after the value, or `nil` if reading stopped.
     mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
         var p = start
         var depth = base
@@ -147,7 +149,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
                 depth &-= 1
             }
-            // A key, usually the same as after the previous key in the last object.
+            // Reads a key. Usually, the same key followed the previous key in the last object.
             guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }
@@ -158,13 +160,13 @@ struct SchemaValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns `nil` if a string, number or literal is malformed.
+    /// Returns the index after a string, number or literal. Reports a malformed one and returns `nil`.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
     }
 
-    /// Returns `nil` if there is no colon.
+    /// Returns the index of the value after a colon. Reports a missing colon and returns `nil`.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end

@@ -30,7 +30,7 @@ final class SchemaDocument: Sendable {
     private static let bytesOfValue = 100
     private static let bytesOfKey = 80
 
-    /// Returns `nil` if the text exceeds the budget. Throws if it isn't JSON.
+    /// Parses a document. Returns `nil` if the text exceeds the budget. Throws if it isn't JSON.
     init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
         guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
         var limits = JSONLimits()
@@ -58,7 +58,7 @@ final class SchemaDocument: Sendable {
     private static func parse(_ text: Span<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
         var parsed: Parsed = ([], [], [])
         var p = text.count >= 3 && text[0] == 0xEF ? 3 : 0
-        // The open containers with their children so far. The key belongs to the next child.
+        // The open containers with their children so far. The last key of an object may not have its value yet.
         var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
         var key: [UInt8] = []
         while true {
@@ -79,7 +79,7 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            // Accessed by index: with a copy of the innermost container, each append would copy its arrays.
+            // Refers to the innermost container by index. With a copy of it, each append would copy its arrays.
             let innermost = open.count - 1
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
@@ -145,7 +145,7 @@ final class SchemaDocument: Sendable {
         return body(bytes.span, values[index].start..<values[index].end)
     }
 
-    /// Resolves escapes. Returns `nil` for a value that isn't a string.
+    /// Returns the bytes of a string with escapes resolved, or `nil` for a value that isn't a string.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
         return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
@@ -171,7 +171,7 @@ final class SchemaDocument: Sendable {
         return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
     }
 
-    /// Children are in the order of the text.
+    /// Finds a child by a binary search, because children are in the order of the text.
     private func childIndex(of index: Int, in range: Range<Int>) -> Int? {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last {

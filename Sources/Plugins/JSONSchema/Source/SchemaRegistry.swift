@@ -31,13 +31,13 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
-    /// Throws if the budget is exceeded.
+    /// Takes steps and bytes from the budget. Throws if the budget is exceeded.
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
         throw fault(.tooLarge, location, budget.excess)
     }
 
-    /// For something optional. Returns `false` if the budget is exceeded.
+    /// Takes steps and bytes from the budget for optional work. Returns `false` if the budget is exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
@@ -83,7 +83,7 @@ final class SchemaRegistry {
         return resources.count - 1
     }
 
-    /// Returns `nil` without `$schema`.
+    /// Returns the vocabulary that `$schema` selects, or `nil` without `$schema`.
     func vocabulary(of location: SchemaLocation) throws(JSONSchemaError) -> SchemaVocabulary? {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
@@ -91,7 +91,7 @@ final class SchemaRegistry {
         guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
         let uri = URIReference.resolve(text, against: "").uri
         if let known = SchemaVocabulary.standard(uri) { return known }
-        // A metaschema that describes itself.
+        // This metaschema is being loaded, so it describes itself. It uses the default dialect.
         if !pending.insert(uri).inserted { return standard }
         defer { pending.remove(uri) }
         guard let resource = try load(uri, here, code: .unknownDialect) else {
@@ -303,7 +303,7 @@ extension SchemaRegistry {
         return (found, name)
     }
 
-    /// Registers a location as a schema if it's inside an unknown keyword, and returns it.
+    /// Returns a location of a schema. If the location is inside an unknown keyword, registers it first.
     func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
         if locations[location] != nil { return location }
         let values = documents[location.document].values

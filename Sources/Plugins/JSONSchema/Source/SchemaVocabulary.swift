@@ -11,7 +11,7 @@ struct SchemaVocabulary: Sendable, Hashable {
         hasUnevaluated = draft != .draft7
     }
 
-    /// Returns the standard dialect for a `$schema` without its fragment.
+    /// Returns the standard dialect for a `$schema` without its fragment, or `nil` for another URI.
     static func standard(_ uri: String) -> SchemaVocabulary? {
         let name = uri.hasPrefix("http://") ? uri.dropFirst(7) : uri.hasPrefix("https://") ? uri.dropFirst(8) : uri[...]
         return switch name {

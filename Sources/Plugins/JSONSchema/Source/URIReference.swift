@@ -61,7 +61,7 @@ struct URIReference: Sendable {
         return "\(base.path[...slash])\(path)"
     }
 
-    /// Section 5.2.4.
+    /// Removes the dot segments of a path (section 5.2.4).
     private static func withoutDots(_ path: Substring) -> String {
         guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
         let isRooted = path.hasPrefix("/")
