@@ -43,7 +43,7 @@ public struct JSONLimits: Sendable, Hashable {
     /// Creates limits with the defaults.
     public init() {}
 
-    /// With 0 in place of negative numbers.
+    /// The limits with 0 in place of negative numbers.
     package var clamped: JSONLimits {
         var limits = self
         for limit in [

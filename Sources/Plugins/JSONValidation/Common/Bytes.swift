@@ -3,7 +3,8 @@
 
 /// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {
-    /// Returns eight bytes at an index, the first byte lowest. Traps if there are fewer.
+    /// Returns the eight bytes at an index as a number, the first byte least significant. Traps if fewer bytes are
+    /// left.
     ///
     /// The load is unsafe only because it could create an invalid value of other types. Every bit pattern is a valid
     /// `UInt64`.
@@ -11,7 +12,7 @@
         UInt64(littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns fewer than eight bytes, the first byte lowest.
+    /// Returns up to seven bytes as a number, the first byte least significant.
     @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }

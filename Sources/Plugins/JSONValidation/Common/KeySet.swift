@@ -30,7 +30,7 @@ package import ErrandJSONSyntax
     package init(limit: Int) { table = ProbeStack(limit: limit) }
 
     @inlinable package var count: Int { table.count }
-    /// In bytes.
+    /// The memory that the set takes, in bytes.
     @inlinable package var size: Int { table.size }
 
     var limit: Int { table.limit }
@@ -39,7 +39,7 @@ package import ErrandJSONSyntax
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// A unique number identifies the object.
+    /// Adds a key of an object, which is identified by a unique number.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -47,7 +47,7 @@ package import ErrandJSONSyntax
         return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    /// Pass the key without escapes.
+    /// Returns whether an object has a key, which is passed without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
         table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }
@@ -111,7 +111,8 @@ package import ErrandJSONSyntax
     package init(_ key: [UInt8], text: Int, node: Int32, isRequired: Bool) {
         (word0, mask0) = Self.word(key, from: 0)
         (word1, mask1) = Self.word(key, from: 8)
-        // A text contains these characters escaped, so the fast comparison must fail.
+        // A text contains these characters only escaped, so the fast comparison must fail. With these values, it always
+        // does.
         if key.contains(where: { $0 < 0x20 || $0 == JSONGrammar.quote || $0 == JSONGrammar.backslash }) {
             (word0, mask0) = (1, 0)
         }

@@ -14,7 +14,7 @@ package struct MemberSearch {
     private let limit: Int
     private var p: Int
 
-    /// Starts at an opening brace.
+    /// Creates a search that starts at an object's opening brace.
     package init(in text: Span<UInt8>, from start: Int, budget: Int) {
         self.start = start
         p = JSONGrammar.skipSpace(in: text, from: start + 1)
@@ -48,7 +48,7 @@ package struct MemberSearch {
         return .unreadable
     }
 
-    /// Returns `nil` if the end is beyond the limit.
+    /// Returns the index after the current value, or `nil` if the value is malformed or ends beyond the limit.
     private func skipValue(in text: Span<UInt8>) -> Int? {
         var p = p
         var depth = 0

@@ -14,7 +14,7 @@
     @inlinable package init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
 
     @inlinable package var count: Int { entries.count }
-    /// In bytes.
+    /// The memory that the table takes, in bytes.
     @inlinable package var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
     @inlinable package mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {

@@ -65,7 +65,7 @@ extension TextValidator where Self: ~Copyable {
         ("a document that takes at most \(limits.maximumSteps) steps", "one that takes more")
     }
 
-    /// Returns the pointer to the current value, inside a number of frames.
+    /// Returns the JSON Pointer to the current value, which is inside `depth` open arrays and objects.
     package func pointer(_ text: Span<UInt8>, _ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
@@ -119,17 +119,17 @@ package struct ProblemList {
     package let limit: Int
     private(set) var problems: [JSONProblem] = []
     package private(set) var count = 0
-    /// Whether at least one problem is certain, whatever the unjudged parts contain.
+    /// Whether the text has a problem whatever the parts contain that couldn't be judged.
     private var isCertain = false
-    /// Whether a part wasn't judged. Other problems may only follow from that.
+    /// Whether a part couldn't be judged because of a limit or an unusable shape. Derived problems are uncertain then.
     private(set) var hasUnjudged = false
 
     package init(limit: Int) { self.limit = max(1, limit) }
 
     package var isFull: Bool { problems.count >= limit }
 
-    /// Records how a problem affects the verdict. A derived problem follows from several results, so it's uncertain if
-    /// one of them may be missing.
+    /// Records how a problem affects the verdict. A derived problem follows from the results of several parts or
+    /// schemas. It's uncertain if one of these results may be missing.
     package mutating func note(_ kind: JSONProblem.Kind, isDerived: Bool = false) {
         if kind == .limit || kind == .shape {
             hasUnjudged = true
@@ -146,7 +146,7 @@ package struct ProblemList {
 
     package mutating func addUnlisted(_ more: Int) { count += more }
 
-    /// Adds the problem that stops reading. If the list is full, it replaces another problem.
+    /// Adds the problem that stops reading. If the list is full, this problem replaces the last problem.
     package mutating func stop(_ kind: JSONProblem.Kind, pointer: String, expected: String, found: String, offset: Int)
     {
         note(kind)

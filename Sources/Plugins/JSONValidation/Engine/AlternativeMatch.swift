@@ -1,13 +1,12 @@
 import ErrandJSONSyntax
 
-/// Matches a value against several alternatives in a single pass. No value is read once per alternative, however deeply
-/// alternatives are nested.
+/// Matches a value against several alternatives in a single pass. Nested alternatives don't need further passes.
 ///
-/// At every level, each relevant rule occurs once. A value's cost for an alternative is its number of problems. The
-/// error message describes the alternative with the lowest cost.
+/// Each rule that may apply to the current value is one candidate, even if several alternatives contain it. A value's
+/// cost for an alternative is its number of problems. The error message describes the alternative with the lowest cost.
 struct AlternativeMatch {
     struct Candidate {
-        /// A node that isn't ambiguous for the kind of the value.
+        /// A node with a single rule for the kind of the value.
         var node: Int
         /// The node for the current key or element. -1 accepts any value.
         var expectedNode = -1
@@ -60,7 +59,8 @@ struct AlternativeMatch {
 }
 
 extension ShapeValidator {
-    /// If `end` is after the value, the value has been validated. Otherwise, it must fit `node`.
+    /// The result of choosing an alternative. If `end` is the index after the value, the value has been validated. If
+    /// `end` is the start of the value, the value must still be validated against `node`.
     struct Choice {
         var node: Int
         var end: Int
@@ -102,7 +102,8 @@ extension ShapeValidator {
         return Choice(node: node, end: end)
     }
 
-    /// Matches a value against several nodes. The candidates keep their costs. Returns `nil` if reading stopped.
+    /// Matches a value against several nodes. Returns the candidates with their costs and the index after the value, or
+    /// `nil` if reading stopped.
     mutating func evaluate(
         _ text: Span<UInt8>, _ top: [Int], at start: Int, _ depth: Int
     ) -> (AlternativeMatch, Int)? {
@@ -144,7 +145,7 @@ extension ShapeValidator {
         problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
-    /// Returns `nil` if no value starts here.
+    /// Returns the kind of the value at an index, or `nil` if no value starts there.
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
         switch text[p] {
         case JSONGrammar.quote: return ValueKind.string
@@ -161,7 +162,8 @@ extension ShapeValidator {
 }
 
 extension ShapeValidator {
-    /// Reads a value. The candidates for it keep their costs. Returns `nil` if reading stopped.
+    /// Reads a value and computes its cost for each candidate. Returns the index after the value, or `nil` if reading
+    /// stopped.
     mutating func readCompeting(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, from start: Int
     ) -> Int? {

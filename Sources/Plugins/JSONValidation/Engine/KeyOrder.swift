@@ -1,14 +1,16 @@
 import ErrandJSONSyntax
 
-/// The keys of earlier objects at the same place, in order. The keys of an order are all different. If an object has
-/// some of them in the same order, it can't have duplicates, and its keys don't have to be stored.
+/// Finds duplicate keys without storing every key. An order is the list of keys of an earlier object at the same place,
+/// which are all different. If an object's keys are among them and in the same order, it doesn't have duplicates, and
+/// its keys aren't stored.
 ///
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
 /// members of an object share a few places, by key. Values at the same place usually have the same keys.
 struct KeyOrders {
-    /// An object has one bit per key in a word.
+    /// The maximum number of keys in an order, because a frame has one bit per key in a 64-bit word.
     static let maximumKeys = 64
-    /// The number of keys to compare to find the current key. The object lacks the keys that are skipped.
+    /// If a key isn't the next key of the order, this many later keys are compared with it. The object lacks the keys
+    /// that are skipped.
     static let reach = 4
     /// The maximum number of orders, which take 4 KB each.
     private static let maximumOrders = 64
@@ -30,7 +32,8 @@ struct KeyOrders {
     /// Returns the order of objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
-    /// Returns the order of objects in a member of an object with an order. The member's key starts at this quote.
+    /// Returns the order of objects in a member of an object with an order. `quote` is the opening quote of the
+    /// member's key.
     @inline(__always) mutating func order(in order: Int32, _ text: Span<UInt8>, _ quote: Int) -> Int32 {
         let place = Int(order) << Int(Self.placeBits) &+ Self.place(text, quote)
         let known = places[place]
@@ -42,7 +45,7 @@ struct KeyOrders {
 
     @inline(__always) private static func place(_ text: Span<UInt8>, _ quote: Int) -> Int {
         guard text.count &- quote > 8 else { return 0 }
-        // The bytes before the first quote.
+        // Keeps only the bytes of the key before its closing quote.
         let word = Bytes.word(text, quote &+ 1)
         let others = word ^ 0x2222_2222_2222_2222
         let quotes = (others &- 0x0101_0101_0101_0101) & ~others & 0x8080_8080_8080_8080
@@ -50,8 +53,9 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// A nested value never has the order of an enclosing value, so an order's keys don't change while an object is
-    /// compared with them. The exception is the last order, which stays empty.
+    /// Returns a new order, or the last order if there is no room for more. A nested value never has the order of an
+    /// enclosing value, so an order's keys don't change while an object is compared with them. Only the last order is
+    /// shared, and it stays empty.
     @inline(never) private mutating func make() -> Int32 {
         if orders.count < Self.maximumOrders {
             orders.append(Order())
@@ -77,8 +81,8 @@ struct KeyOrders {
 
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Records that an object's keys differ from an order. Returns whether they should replace it. The more objects
-    /// differ, the less often this happens.
+    /// Records that an object's keys differ from an order. Returns whether the object's keys should replace the order's
+    /// keys, which happens less often the more objects differ.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses
@@ -115,7 +119,8 @@ struct OrderedKey: BitwiseCopyable {
 
     var length: Int { content.count }
 
-    /// If the bytes up to the closing quote are equal, so are the keys, whatever escapes they have.
+    /// Returns whether the text continues with the key and its closing quote. Escapes aren't resolved, because keys
+    /// with equal bytes are always equal.
     @inline(__always) func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
         guard Bytes.word(text, p) & mask0 == word0, Bytes.word(text, p &+ 8) & mask1 == word1 else { return false }
         return content.count < 16 || Self.isLong(content, text, p)
@@ -145,7 +150,8 @@ extension ShapeValidator {
 
     @inline(__always) mutating func beginOrder() {
         frame.orderedBefore = orderedKeys
-        // Keys that aren't stored count as well. While this object reads a key, no object inside it is open.
+        // Doesn't follow the order if the number of keys is near the limit. Keys that follow an order aren't stored but
+        // count as well. While this object reads a key, no object inside it is open.
         let isNear = keys.count &+ orderedKeys &+ KeyOrders.maximumKeys > keys.limit
         let (first, count) = orders.keys(of: frame.order)
         (frame.firstKey, frame.orderedCount) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))

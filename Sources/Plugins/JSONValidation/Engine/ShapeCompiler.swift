@@ -301,7 +301,7 @@ extension JSONShape {
 }
 
 extension StringConstraint {
-    /// Whether the only requirement is one character, which the length in bytes decides.
+    /// Whether the only requirement is at least one character, which can be checked by the length in bytes.
     fileprivate var isNonEmptyOnly: Bool { pattern == nil && length.bounds?.isAtLeastOne == true }
 }
 

@@ -19,7 +19,8 @@ final class ShapeProgram: Sendable {
     let checks: [JSONCheck]
     let tags: [TagRule]
     let tagged: [[Int32]]
-    /// The initially expected order of keys. Each validation learns from a copy.
+    /// The keys that are expected at first, see `successors(_:_:)`. Each validation changes its own copy to the keys
+    /// that it finds.
     let successors: [Int32]
     let root: Int
     private let fault: JSONProblem?
@@ -46,7 +47,7 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Returns `nil` for a valid text.
+    /// Returns the problems of a text, or `nil` if it's valid.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         var validator = ShapeValidator(self, textCount: text.count, limits.clamped)
@@ -73,7 +74,7 @@ final class ShapeProgram: Sendable {
 /// The constraints of a value: its kinds, and a rule per kind. An index of -1 means that there is no rule.
 struct ShapeRule {
     var kinds: UInt8 = 0
-    /// Kinds without further constraints.
+    /// The kinds whose values all fit.
     var plain: UInt8 = 0
     /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 extension ShapeValidator {
-    /// Returns `nil` if reading stopped.
+    /// Reads a key other than the expected key. Returns its end and the node of its value, or `nil` if reading stopped.
     @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
@@ -109,7 +109,7 @@ extension ShapeValidator {
 
     // MARK: A shape's keys
 
-    /// Returns -1 if the table doesn't contain the key.
+    /// Returns the index of a key in `members`, or -1 if the table doesn't contain the key.
     mutating func find(
         _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
     ) -> Int {
@@ -135,8 +135,8 @@ extension ShapeValidator {
     }
 }
 
-/// Handles objects of several shapes that a tag distinguishes. Reads the tag first, so a value is matched only against
-/// the shapes with its tag.
+/// Chooses among the shapes of an object by a tag, see ``TagRule``. Reads the tag first, so a value is matched only
+/// against the shapes with its tag.
 extension ShapeValidator {
     /// Chooses a shape by its tag. Returns `nil` if the value has to be matched against all alternatives.
     mutating func choose(_ text: Span<UInt8>, byTagOf node: Int, at start: Int, depth: Int) -> Choice? {

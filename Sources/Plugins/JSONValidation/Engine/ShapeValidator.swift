@@ -7,7 +7,7 @@ import ErrandJSONSyntax
 /// copies the validator to pass it to a nonmutating function. The text is a parameter because a span can't be stored.
 struct ShapeValidator: ~Copyable, TextValidator {
     let program: ShapeProgram
-    // The program's tables that every text needs. Stored here for their spans, and to avoid indirections.
+    // Tables of the program that every text needs. Storing them here saves an indirection.
     let nodes: [ShapeRule]
     let objectRules: [ObjectRule]
     let arrayRules: [ArrayRule]
@@ -16,17 +16,17 @@ struct ShapeValidator: ~Copyable, TextValidator {
     let limits: JSONLimits
     /// The innermost open array or object, or the document's frame.
     var frame = Frame()
-    /// The frames around it, beginning with the document's.
+    /// The frames around the innermost frame, beginning with the document's frame.
     var outerFrames = FrameStack(repeating: Frame())
     /// For each key of an object, and for the start of each object, the key that followed last time.
     var successors: [Int32]
     var keys: KeySet
-    /// By place. The first order is for objects in a frame without an order.
+    /// The orders of keys in objects without constraints. The first order is for objects in a frame without an order.
     var orders = KeyOrders()
     /// The number of keys in open objects that aren't stored because they follow an order.
     var orderedKeys = 0
     var problems: ProblemList
-    /// The number of objects opened so far, which identifies the last.
+    /// The number of objects opened so far, which also identifies the last of them.
     var objects = 0
     /// The number of bytes that may still be reread to explain why no alternative fits.
     var rereadBudget: Int
@@ -162,7 +162,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns `nil` if a string, number or literal is malformed.
+    /// Returns the index after a string, number or literal. Reports a malformed one and returns `nil`.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         if scan.fault == .none { return scan.index }
@@ -170,8 +170,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
         return nil
     }
 
-    /// Reads a key, usually the same as after the previous key in the last object. Returns its end and the node of its
-    /// value, or `nil` if reading stopped.
+    /// Reads a key. Usually, the same key followed the previous key in the last object. Returns the end of the key and
+    /// the node of its value, or `nil` if reading stopped.
     @inline(__always)
     private mutating func takeKey(
         _ text: Span<UInt8>, _ p: Int, _ members: [KeyRule], _ depth: Int
@@ -195,7 +195,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
         return readKey(text, p, depth)
     }
 
-    /// Returns `nil` if there is no colon.
+    /// Returns the index of the value after a colon. Reports a missing colon and returns `nil`.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end
@@ -210,7 +210,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
     }
 }
 
-/// The candidates for a value, and its cost for each of them.
+/// Adds the candidates for a value, and computes its cost for each of them.
 extension ShapeValidator {
     func enter(_ match: inout AlternativeMatch, _ kind: UInt8) {
         let end = match.candidates.count
@@ -237,7 +237,7 @@ extension ShapeValidator {
         }
     }
 
-    /// Returns the cost of a value for a node that expected it. `unions` caches the costs for nodes with several rules.
+    /// Returns the cost of a value for a node. `unions` caches the costs for nodes with several rules.
     private func cost(
         _ index: Int, _ kind: UInt8, _ match: AlternativeMatch, _ first: Int, _ unions: inout [Int: Int]
     ) -> Int {
@@ -306,10 +306,11 @@ extension ShapeValidator {
         /// The first key of the rule in `members`, or of the order, and the number of keys in the order.
         var firstKey: Int32 = 0
         var orderedCount: Int32 = 0
-        /// The index in `successors` of the next expected key. Without a rule, the index in `order`, or -1 if the keys
-        /// don't follow it.
+        /// The index in `successors` of the next expected key. Without a rule, the index of the next expected key in
+        /// the order, or -1 if the object's keys don't follow the order.
         var member: Int32 = 0
-        /// The order of the object's keys, or of objects in the array. -1 if a shape has a rule.
+        /// The order of the object's keys, or of the keys of objects in the array. -1 if the object or array has a
+        /// rule.
         var order: Int32 = -1
         var isObject = false
         var start = 0
@@ -319,7 +320,7 @@ extension ShapeValidator {
         var count = 0
         /// One bit for each key found among the first 64 keys of the rule or order.
         var seen: UInt64 = 0
-        /// The number of earlier keys that aren't stored.
+        /// The value of `orderedKeys` at the start of this frame.
         var orderedBefore = 0
         var object = 0
         /// The number of keys in the key set, and of problems, before this frame.

@@ -10,7 +10,7 @@ package struct PatternMachine {
 
     private struct Threads {
         var stepIndices: [Int32] = []
-        /// For each step, the round in which it was last added.
+        /// For each step, the value of `round` when the step was last added. Each character starts a new round.
         var rounds: [UInt32] = []
         var round: UInt32 = 0
 
@@ -78,14 +78,15 @@ package struct PatternMachine {
         switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
-            // Searching the ranges takes longer.
+            // Searching the ranges of a set takes longer than looking up a bit.
             if value >= 0x80 { left -= 1 }
             return program.sets[Int(index)].contains(value)
         default: return false
         }
     }
 
-    /// Adds a step and all steps that follow it without reading. Returns whether they include the end of the pattern.
+    /// Adds a step and all steps that are reachable from it without reading a character. Returns whether they include
+    /// the end of the pattern.
     private mutating func add(
         _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
         isWhole: Bool, stops: Bool
@@ -132,8 +133,8 @@ package struct PatternMachine {
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
     }
 
-    /// Finds all positions at which a lookaround matches. Its content can begin anywhere, so one pass toward the
-    /// positions suffices.
+    /// Finds all positions at which a lookaround matches. Its content can begin at any position, so a single pass finds
+    /// all of them: backward for a lookahead, forward for a lookbehind.
     private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
         -> [UInt64]
     {

@@ -23,11 +23,11 @@ extension PatternParser {
         }
         let node = try disjunction()
         guard next() == ")" else { throw fault("has an unclosed group", at: start) }
-        // A separate group, so a following quantifier repeats all of it.
+        // A sequence, because a quantifier may follow a group even if the group contains only an assertion.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
-    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`. There are none in `(?:…)`.
+    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`. The group `(?:…)` doesn't have modifiers.
     private mutating func modifiers(_ start: Int) throws(PatternFault) {
         index += 1
         var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)

@@ -1,7 +1,7 @@
 /// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
     static let maximumDepth = 100
-    /// In Unicode scalars.
+    /// The maximum length of a pattern in Unicode scalars.
     static let maximumLength = 16_384
     static let maximumCount = 65_535
 
@@ -15,7 +15,7 @@ package struct PatternParser {
     var index = 0
     private var depth = 0
     var flags = Flags()
-    /// The first syntax that is valid but unsupported, or exceeds a limit.
+    /// The first fault that doesn't stop parsing: syntax that is valid but unsupported, or exceeds a limit.
     private var first: PatternFault?
     var budget: CompileBudget
 
@@ -31,7 +31,7 @@ package struct PatternParser {
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// Also throws for unsupported syntax.
+    /// Parses a pattern. Throws for invalid and for unsupported syntax.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -218,7 +218,7 @@ extension PatternParser {
             isNegated = true
         }
         var ranges: [ClosedRange<UInt32>] = []
-        // A repeated set doesn't add anything.
+        // A set that occurs again doesn't add characters.
         var known: Set<PatternSet> = []
         while peek != "]" {
             let first = index

@@ -11,8 +11,8 @@ enum PatternStep: Sendable {
     case accept
 }
 
-/// A pattern as steps. A machine tries all possible matches at once, without backtracking. The time is at most the
-/// length of the text times the number of steps.
+/// A pattern, compiled into steps. A machine tries all possible matches at once, without backtracking. The time is at
+/// most the length of the text times the number of steps.
 package final class PatternProgram: Sendable {
     /// The maximum number of steps, with counted repetitions expanded.
     static let maximumSteps = 100_000
@@ -29,7 +29,7 @@ package final class PatternProgram: Sendable {
     private let tables = Mutex(PatternTables())
     private let room: PatternRoom
 
-    /// Throws ``PatternFault``, also for unsupported syntax.
+    /// Compiles a pattern. Throws ``PatternFault`` for invalid and for unsupported syntax.
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
         try self.init(source, &budget, PatternRoom())
@@ -184,7 +184,7 @@ private struct PatternCompiler {
 indirect enum PatternNode: Sendable {
     case empty
     case scalar(UInt32)
-    /// By its number in the pattern.
+    /// A set of characters, by its number in the pattern.
     case set(Int32)
     case sequence([PatternNode])
     case alternation([PatternNode])
@@ -196,7 +196,7 @@ indirect enum PatternNode: Sendable {
 
 enum PatternAssertion: Sendable {
     case start, end
-    /// With the modifier `m`, these also match after and before line terminators.
+    /// `^` and `$` with the modifier `m`, which also match after and before line terminators.
     case lineStart, lineEnd
     /// A word boundary or its absence. Ignoring case adds two more word characters.
     case boundary(isNegative: Bool, ignoresCase: Bool)
@@ -214,7 +214,7 @@ package struct PatternFault: Error, Hashable {
 
     /// Completes "the pattern …", for example "has an unclosed group".
     package var reason: String
-    /// In Unicode scalars.
+    /// The position of the fault in the pattern, in Unicode scalars.
     package var offset: Int
     package var kind = Kind.invalid
 

@@ -2,7 +2,7 @@
 enum PatternScripts {
     private struct Script {
         var characters: [ClosedRange<UInt32>]
-        /// The characters that are in exactly one of the two sets.
+        /// The characters that are in the script or in its Script_Extensions set, but not in both.
         var differences: [ClosedRange<UInt32>]
     }
 

@@ -29,7 +29,7 @@ struct PatternSet: Sendable, Hashable {
         return PatternSet(found)
     }
 
-    /// Adds all characters that equal one of its characters without case.
+    /// The set together with all characters that equal one of its characters without case.
     var withoutCase: PatternSet {
         let more = PatternCaseFolding.variants(of: ranges)
         return more.isEmpty ? self : PatternSet(ranges + more)

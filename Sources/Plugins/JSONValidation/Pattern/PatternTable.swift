@@ -13,7 +13,7 @@ package final class PatternTable: Sendable {
     private let classCount: Int
     private let next: [UInt16]
     private let accepts: [Bool]
-    /// In bytes.
+    /// The memory that the table takes, in bytes.
     let size: Int
 
     init(classes: [UInt8], classCount: Int, next: [UInt16], accepts: [Bool]) {
@@ -21,7 +21,7 @@ package final class PatternTable: Sendable {
         size = classes.count + next.count * 2 + accepts.count + 128
     }
 
-    /// Returns `nil` if a character beyond ASCII affects the outcome.
+    /// Matches a range of a text. Returns `nil` if a character beyond ASCII affects the outcome.
     package func run(_ text: Span<UInt8>, _ range: Range<Int>) -> PatternOutcome? {
         var state = 0
         for index in range {
@@ -36,7 +36,7 @@ package final class PatternTable: Sendable {
 
     struct Attempt {
         var table: PatternTable?
-        /// Whether building might succeed with more steps.
+        /// Whether building ran out of steps, and might succeed with more.
         var isUnfinished = false
         var work: Int
     }
@@ -88,7 +88,7 @@ struct PatternTables: Sendable {
     }
 }
 
-/// Determinizes a pattern's steps.
+/// Builds a pattern's table. A state of the table is a set of the pattern's steps.
 struct PatternTableBuilder {
     private let steps: [PatternStep]
     private let sets: [PatternProgram.CompiledSet]
@@ -147,7 +147,8 @@ struct PatternTableBuilder {
         return true
     }
 
-    /// Groups characters that no step distinguishes.
+    /// Groups characters into classes, so that no step distinguishes characters of a class. Returns `false` if the
+    /// pattern can't have a table, or if no steps are left.
     private mutating func classify() -> Bool {
         for step in steps {
             switch step {
@@ -204,7 +205,8 @@ struct PatternTableBuilder {
         }
     }
 
-    /// Returns the number of a state. States with a certain outcome don't get a row.
+    /// Returns the number of a state. If the outcome is certain in a state, returns `matched` or `dead`, which don't
+    /// have a row in the table.
     private mutating func number(_ state: State) -> UInt16 {
         if isFloating, state.isAccepted, !states.isEmpty { return PatternTable.matched }
         if state.stepIndices.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }
@@ -214,10 +216,10 @@ struct PatternTableBuilder {
         return UInt16(states.count - 1)
     }
 
-    /// Returns the reading steps that are reachable from the given steps without reading.
+    /// Returns the state with all reading steps that are reachable from the given steps without reading.
     private mutating func closure(_ stepIndices: [Int32], isStart: Bool) -> State {
         var state = State(stepIndices: [], isAccepted: false, isAcceptedAtEnd: false)
-        // After an end assertion, no step can read a character.
+        // The second pass also follows assertions of the end. After such an assertion, no step can read a character.
         for isAtEnd in [false, true] {
             round += 1
             open.removeAll(keepingCapacity: true)
