@@ -124,11 +124,11 @@ extension ResponseCheck {
     }
 }
 
-/// In bytes.
+/// The maximum size in bytes of a body in a file that is checked for an envelope.
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {
-    /// Returns `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
+    /// Returns the envelope, or `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
     fileprivate func envelope<Envelope: ResponseEnvelope>() async throws -> Envelope? {
         if body.data != nil { return try decoded(as: Envelope.self) }
         guard let file = body.file, let mediaType, ContentTypes.json.contains(mediaType),

@@ -33,7 +33,7 @@ enum ISO8601Date {
         }
     }
 
-    /// Returns the days since 1970. Years begin in March, so the leap day comes last.
+    /// Returns the days since 1970. Counts each year from March, so the leap day comes last.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let (year, month) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = year / 4 - year / 100 + year / 400

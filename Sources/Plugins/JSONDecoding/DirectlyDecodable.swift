@@ -178,7 +178,7 @@ extension DirectlyDecodable {
     ) throws -> Value {
         let value = try value(of: frame, at: position, step)
         if case let value as Value = value { return value }
-        // Another type, which a frame never asks for.
+        // The value has another type, which a frame never asks for.
         return try frame.scoped(at: position, step) { try Value(from: $0) }
     }
 

@@ -95,7 +95,8 @@ struct IndexBuilder {
         return index < text.count ? text[index] : 0
     }
 
-    /// Returns `nil` if the byte doesn't begin a string, number or literal.
+    /// Reads a string, number or literal. Returns its entry and its end, or `nil` if the byte doesn't begin one of
+    /// them.
     @inline(__always) private static func scalar(
         _ text: Span<UInt8>, _ byte: UInt8, at start: Int
     ) -> (entry: IndexEntry, end: JSONTokenEnd)? {
@@ -127,7 +128,7 @@ struct IndexBuilder {
         guard index < text.count || count > 0 else { return Stop(index, .empty) }
 
         while true {
-            // A member has two entries.
+            // A member needs two entries: one for its key and one for its value.
             if entries.count &- count < 2 { return Stop(index, .noRoom) }
             if isObject {
                 guard byte == JSONGrammar.quote else { return Stop(index, .key) }
@@ -199,7 +200,7 @@ struct IndexEntry {
         case integer
         case number
         case string
-        /// With escapes.
+        /// A string with escapes.
         case escapedString
         case array
         case object
@@ -216,7 +217,7 @@ struct IndexEntry {
         bits = Self.head(kind, length: length) &<< 30 | UInt64(truncatingIfNeeded: start)
     }
 
-    /// All bits except the start.
+    /// Returns the kind and length as bits, without the start.
     @inline(__always) static func head(_ kind: Kind, length: Int) -> UInt64 {
         UInt64(kind.rawValue) &<< 30 | UInt64(truncatingIfNeeded: length)
     }

@@ -21,7 +21,7 @@ final class JSONDocument {
 
     @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    /// For a string, without its quotes.
+    /// Returns the bytes of a number or string. For a string, leaves out its quotes.
     func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
@@ -61,7 +61,7 @@ final class JSONDocument {
         let end = index &+ entry.length
         let isNegative = text[index] == 0x2D
         if isNegative { index &+= 1 }
-        // 19 digits fit.
+        // A number of up to 19 digits fits `UInt64`.
         guard end &- index < 20 else { return nil }
         var magnitude: UInt64 = 0
         while index < end {
@@ -88,7 +88,7 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// Returns `nil` if an element can't be read.
+    /// Reads the elements of an array. Returns `nil` if the value isn't an array or an element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -101,7 +101,7 @@ final class JSONDocument {
         return elements
     }
 
-    /// Returns `nil` if a member can't be read.
+    /// Reads the members of an object. Returns `nil` if the value isn't an object or a member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
@@ -118,11 +118,12 @@ final class JSONDocument {
 
     // MARK: Members
 
-    /// Where to look first for an object's next key, because types usually ask for keys in the order of the text.
+    /// The key at which the next search in an object starts, because types usually ask for keys in the order of the
+    /// text.
     struct MemberCursor {
         /// The position of the key, or the end of the object after the last key.
         var key: Int
-        /// The combined marks of all keys before it.
+        /// The combined marks of all keys before it. See `mark(of:)`.
         var passed: UInt64 = 0
     }
 
@@ -133,7 +134,7 @@ final class JSONDocument {
         case tooMany
     }
 
-    /// Longer searches use a table instead.
+    /// The maximum number of keys to compare one by one. The caller continues a longer search with a table.
     private static let longestSearch = 32
 
     /// Returns whether the text contains the bytes of a name at an index.

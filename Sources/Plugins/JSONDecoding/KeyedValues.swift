@@ -109,14 +109,14 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Positions
 
-    /// Throws if the key is missing.
+    /// Returns the position of a key's value. Throws if the key is missing.
     @inline(__always) private func position(_ key: Key) throws -> Int {
         let position = frame.find(key.stringValue)
         if position < 0 { throw frame.missing(key) }
         return position
     }
 
-    /// Returns `nil` if the key is missing or its value is null.
+    /// Returns the position of a key's value, or `nil` if the key is missing or its value is null.
     @inline(__always) private func present(_ key: Key) -> Int? {
         let position = frame.find(key.stringValue)
         return position < 0 || frame.document[position].isKind(.null) ? nil : position

@@ -110,7 +110,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         return decoder
     }
 
-    /// Throws at the end.
+    /// Returns the position of the next element. Throws at the end of the array.
     @inline(__always) private func element(_ type: Any.Type) throws -> Int {
         if isAtEnd { throw atEnd(type) }
         return Int(position)

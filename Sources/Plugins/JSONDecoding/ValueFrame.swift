@@ -3,11 +3,11 @@ import ErrandJSONSyntax
 
 /// A value that is being decoded, with its coding path. The `Decoder` that a type receives.
 final class ValueFrame {
-    /// The position of a null that the text doesn't contain.
+    /// The position of a value that the text doesn't contain. It counts as null.
     static let absent = -1
 
     let document: JSONDocument
-    /// In the index.
+    /// The position of the value in the index.
     let position: Int
 
     // The coding path: the frame around this frame, and the step from there.
@@ -24,7 +24,7 @@ final class ValueFrame {
     private var table: [String: Int]?
     private var cursor: JSONDocument.MemberCursor
 
-    /// A step in a path. An index doesn't need an existential.
+    /// A step in a coding path. An index is stored without an existential.
     enum Step {
         case index(Int)
         case key(any CodingKey)
@@ -50,7 +50,7 @@ final class ValueFrame {
 
     var entry: IndexEntry { entry(at: position) }
 
-    /// Returns a null entry for ``absent``.
+    /// Returns the entry at a position, or a null entry for ``absent``.
     func entry(at position: Int) -> IndexEntry {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
@@ -116,7 +116,7 @@ final class ValueFrame {
         switch search {
         case .found(let position): return position
         case .tooMany: return look(up: name)
-        // Strings are compared by characters: the Kelvin sign equals K.
+        // Strings are equal if their characters are equal, even if their bytes differ: the Kelvin sign equals K.
         case .absent: return name.utf8.allSatisfy { $0 < 0x80 } ? Self.absent : look(up: name)
         }
     }
@@ -124,7 +124,7 @@ final class ValueFrame {
     /// Whether keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
-    /// Uses a table, for objects with many, irregular or converted keys.
+    /// Finds a key in a table, for objects with many, irregular or converted keys.
     private func look(up name: String) -> Int {
         let positions = table ?? (document.convertsKeys ? convertedKeys() : plainKeys())
         table = positions
@@ -261,7 +261,8 @@ extension ValueFrame {
         .dataCorrupted(DecodingError.Context(codingPath: path(step), debugDescription: message))
     }
 
-    /// `JSONDecoder` throws this error without a path, and reports that the text isn't JSON.
+    /// The error for a number that its type can't hold. `JSONDecoder` throws it without a coding path, and reports that
+    /// the text isn't JSON.
     private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
         let error = JSONDecodingError(
             .numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
@@ -345,7 +346,7 @@ extension ValueFrame {
             throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
-        // Strategies with formatters, which only some platforms have.
+        // The remaining strategies have formatters, which only some platforms have. `JSONDecoder` decodes these dates.
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
         let entry = entry(at: position)

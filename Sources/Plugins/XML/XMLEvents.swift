@@ -91,7 +91,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             if piece != nil, failure == nil { self.parser = parser } else { endLocation = parser.location }
         }
 
-        /// Parses off the reader's actor. Pass `nil` at the end of the document.
+        /// Parses a piece off the reader's actor. At the end of the document, the piece is `nil`.
         @concurrent private static func parse(
             _ piece: Data?, _ parser: inout DocumentParser
         ) async -> ([XMLEvent], XMLError?) {

@@ -127,7 +127,7 @@ extension XMLTree {
 struct DataPieces {
     private var rest: Data
 
-    /// In bytes.
+    /// The maximum size of a piece in bytes.
     static let size = 32 << 10
 
     init(_ data: Data) { rest = data }

@@ -9,7 +9,7 @@ import ErrandSupport
 struct MultipartParser {
     enum Event {
         case head(HTTPHeaders)
-        /// At least one byte.
+        /// Bytes of the part's body, at least one.
         case body(Data)
         case endOfPart
         /// The end of the body. Ignores an epilogue.
@@ -31,7 +31,7 @@ struct MultipartParser {
         self.limits = limits
     }
 
-    /// Call it after `next` has returned `nil`.
+    /// Adds a chunk. Call it after `next` has returned `nil`.
     mutating func push(_ chunk: Data) {
         // Copy to fresh memory, because a slice would keep its dropped bytes alive.
         var joined = Data(capacity: buffer.count + chunk.count)
@@ -42,7 +42,8 @@ struct MultipartParser {
 
     mutating func finish() { isFinished = true }
 
-    /// Returns `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it ends too early.
+    /// Returns the next event, or `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it
+    /// ends too early.
     mutating func next() throws -> Event? {
         if section == .preamble, try !skipPreamble() { return nil }
         return switch section {
@@ -95,7 +96,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// Returns `nil` if it needs more bytes.
+    /// Returns the end of the headers and the start of the part's body, or `nil` if it needs more bytes.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -183,14 +184,16 @@ struct BoundaryScanner {
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }
 
-    /// - Parameter isWhole: whether these are the last bytes.
+    /// Finds the next boundary, and decides which form of the boundary the body uses.
+    ///
+    /// - Parameter isWhole: whether the data contains the last bytes of the body.
     mutating func find(in data: Data, isWhole: Bool) -> Found {
         var (found, lineEnd) = search(data.span, for: delimiter, isWhole)
         if let hyphenated {
             let other = search(data.span, for: hyphenated, isWhole)
             switch (found, other.0) {
             case (.none(let safe), .none(let otherSafe)): found = .none(safe: min(safe, otherSafe))
-            // A line can't be both, because each delimiter starts a line.
+            // A line can't match both delimiters, because one of them begins with two more hyphens.
             case (.boundary(let start, _, _), .boundary(let otherStart, _, _)) where start <= otherStart:
                 self.hyphenated = nil
             case (.boundary, .none): self.hyphenated = nil
@@ -228,7 +231,7 @@ struct BoundaryScanner {
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// Returns `nil` if the line is content.
+    /// Checks the rest of a line that starts with a delimiter. Returns `nil` if the line is content.
     private func judge(
         _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {

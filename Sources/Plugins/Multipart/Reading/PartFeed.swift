@@ -4,9 +4,9 @@ import Synchronization
 
 final class PartFeed: Sendable {
     private struct State {
-        /// `nil` while in use.
+        /// The parser, or `nil` while a reader uses it.
         var parser: MultipartParser?
-        /// From 1.
+        /// The number of the current part, from 1.
         var number = 0
         var isInPart = false
         var isOver = false
@@ -73,7 +73,8 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// Returns `nil` at the end of the part or body.
+    /// Takes the parser out of the state, to read a part or move on to the next part. Returns `nil` at the end of the
+    /// part or body.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {

@@ -86,7 +86,7 @@ struct MultipartPlan: Sendable {
         segments.append(segment)
     }
 
-    /// If a length is unknown or overflows, the body is sent without a length.
+    /// Adds to the length of the body. If a length is unknown or overflows, the body is sent without a length.
     private mutating func lengthen(by count: Int64?) {
         guard let known = length, let count, count >= 0 else { return length = nil }
         let (sum, isBeyond) = known.addingReportingOverflow(count)
@@ -180,7 +180,7 @@ final class MultipartSource: HTTPBodySource {
         var isCancelled = false
     }
 
-    /// Shorter pieces wait for the next piece, to avoid small writes.
+    /// The minimum size of a chunk. Shorter pieces wait for the next piece, to avoid small writes.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan

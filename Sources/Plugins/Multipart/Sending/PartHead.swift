@@ -10,7 +10,7 @@ struct PartHead {
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// Includes the blank line at the end. Throws if a header can't contain the text.
+    /// Returns the headers and the blank line after them. Throws if a header can't contain the text.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
         if !part.headers.contains(.contentDisposition), let disposition = try disposition() {

@@ -9,7 +9,7 @@ struct PlannedFile: Sendable {
     let length: Int64
     private let status: FileStatus
 
-    /// Blocks. Throws `fileFailed` unless the URL is a regular file.
+    /// Reads the state of a file. Blocks. Throws `fileFailed` unless the URL is a regular file.
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
@@ -21,7 +21,7 @@ struct PlannedFile: Sendable {
         length = status.size
     }
 
-    /// Blocks. Opens the file if it hasn't changed since the request was built.
+    /// Opens the file. Blocks. Throws if the file has changed since the request was built.
     fileprivate func open() throws -> SystemFile {
         try checkFile()
         do {
@@ -66,7 +66,8 @@ final class PartFile: Sendable {
         state = Mutex(State(file: nil, rest: plan.length))
     }
 
-    /// Throws as soon as the file has changed, so the rest of the body isn't sent.
+    /// Returns the next piece of the file, or `nil` at the end. Throws as soon as the file has changed, so the rest of
+    /// the body isn't sent.
     @concurrent func next() async throws -> Data? {
         try Task.checkCancellation()
         return try state.withLock { state in

@@ -65,7 +65,7 @@ public struct EnvironmentFilter: Filter {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Returns `nil` if the URL has no placeholder.
+    /// Returns the URL with the base URL in place of the placeholder, or `nil` if the URL has no placeholder.
     private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -81,13 +81,13 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// An origin in a URL that the filter replaces.
+/// A placeholder in URLs, which the filter replaces with a base URL.
 enum Placeholder: CaseIterable {
     case base, cdn
 
     static let all = allCases
 
-    /// Has a trailing slash.
+    /// The placeholder's origin, with a trailing slash.
     var origin: String {
         switch self {
         case .base: "https://environment.invalid/"

@@ -7,8 +7,8 @@ enum BodyParameters {
     case form(String)
     case json(JSONObjectText)
 
-    /// Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a form or JSON isn't valid or
-    /// isn't in memory, because it can be neither signed nor changed.
+    /// Reads the parameters in a body. Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a
+    /// form or JSON isn't valid or isn't in memory, because it can be neither signed nor changed.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
@@ -76,7 +76,7 @@ enum QueryText {
         }
     }
 
-    /// Compares decoded names, and keeps the encoding of existing items.
+    /// Adds items to a query. Compares decoded names, and keeps the encoding of existing items.
     static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
         if old.isEmpty { return new }
         // Keep empty items, to leave the existing text unchanged.

@@ -24,7 +24,7 @@ struct JSONObjectText {
         data.first { !JSONGrammar.isSpace($0) } == JSONGrammar.openBrace
     }
 
-    /// Reads only the top level. Skips nested values by their brackets and tokens, without recursion.
+    /// Reads the members of an object. Skips nested values by their brackets and tokens, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
         var reader = Reader(bytes)
@@ -36,7 +36,8 @@ struct JSONObjectText {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
+    /// Returns the object with more members. Names are unique in JSON, so `.append` adds only missing members, like
+    /// `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -96,7 +96,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Adds the request to an error that lacks one, because the agent knows only the request that it built.
+    /// Calls the remaining filters. Adds the request to an error that lacks one, because the agent knows only the
+    /// request before this filter changed it.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http

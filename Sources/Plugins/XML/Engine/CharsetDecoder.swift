@@ -25,12 +25,12 @@ struct CharsetDecoder: Sendable {
 
     /// - Parameter header: the charset from the header. An empty string counts as `nil`.
     init(header: String?, limit: Int) {
-        // A stream is unlimited, but a document that is held in memory isn't.
+        // A stream can be unlimited, but some charsets are decoded as a whole, so their documents are held in memory.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
 
-    /// Appends a chunk's text. Before a failure, appends the valid text.
+    /// Decodes a chunk and appends its text. If decoding fails, first appends the valid text before the failure.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
         held += chunk
         if case .undecided = coding {

@@ -19,7 +19,7 @@ struct DocumentParser: Sendable {
 
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
-    /// Before a failure, you can still take earlier events.
+    /// Parses a chunk. After a failure, you can still take the events before it.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
     /// Ends the document. Throws if it's incomplete.

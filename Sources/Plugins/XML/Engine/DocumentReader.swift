@@ -3,8 +3,8 @@ import ErrandSupport
 /// Reads a UTF-8 document that arrives in chunks of any size. Checks that it's well-formed (XML 1.0, with namespaces)
 /// and produces its events.
 ///
-/// Document types can't declare entities, so only XML's five predefined entities exist. An incomplete construct waits
-/// in a buffer. Its size is limited, and it is searched only once.
+/// Document types can't declare entities, so only XML's five predefined entities exist. An incomplete construct, such
+/// as half a tag, waits in a buffer for more bytes. Its size is limited, and its bytes are searched only once.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
@@ -156,14 +156,14 @@ struct DocumentReader: Sendable {
         }
         if position == start { return }
         if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
-            // Usually the whole text.
+            // Usually, this is the whole text, so it doesn't have to be collected first.
             events.append(.text(part.string(start..<position)))
         } else {
             text.append(contentsOf: part[start..<position])
         }
     }
 
-    /// Returns `nil` if it needs more bytes.
+    /// Returns whether `]]>` is at an index, or `nil` if it needs more bytes.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -171,7 +171,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// Returns `nil` if it needs more bytes.
+    /// Returns the index of the semicolon that ends a reference, or `nil` if it needs more bytes.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -223,7 +223,7 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// Returns `nil` if it needs more bytes.
+    /// Returns the index where markup ends according to `isEnd`, or `nil` if it needs more bytes.
     @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {

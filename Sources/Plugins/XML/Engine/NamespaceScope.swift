@@ -69,7 +69,7 @@ struct NamespaceScope: Sendable {
 
     /// Returns "" for `xmlns` and "a" for `xmlns:a`.
     private static func declaredPrefix(_ name: String) -> String {
-        // A colon alone isn't a valid prefix, so the next check rejects it.
+        // For `xmlns:`, returns a colon, which isn't a valid prefix, so the next check rejects it.
         name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
@@ -129,7 +129,7 @@ struct NameTable: Sendable {
     }
 
     private static let size = 128
-    /// Longer names aren't cached.
+    /// The maximum length of a cached name in bytes.
     private static let longest = 64
 
     /// Empty before the first name.

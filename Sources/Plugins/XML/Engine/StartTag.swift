@@ -25,7 +25,7 @@ struct StartTag {
         }
     }
 
-    /// Returns the index after the attribute.
+    /// Reads an attribute. Returns the index after it.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -52,7 +52,8 @@ struct StartTag {
         return index + 1
     }
 
-    /// Returns the index after it.
+    /// Reads a reference or another character that needs a check, and appends it to the value. Returns the index after
+    /// it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
@@ -68,7 +69,7 @@ struct StartTag {
             return last + 1
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): value.append(UInt8(ascii: " "))
         case UInt8(ascii: "\r"):
-            // A line end becomes one character before whitespace is normalized (section 2.11).
+            // CR LF becomes one character before whitespace is normalized (section 2.11), so it becomes only one space.
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:
@@ -155,9 +156,9 @@ struct XMLPart {
 }
 
 struct XMLLocation: Sendable {
-    /// From 1. Only LF ends a line.
+    /// The line, from 1. Only LF ends a line.
     var line = 1
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     var column = 1
 
     /// Returns the position after more bytes of UTF-8.

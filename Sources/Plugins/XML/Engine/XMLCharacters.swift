@@ -27,7 +27,7 @@ enum XMLCharacters {
 
     static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
 
-    /// Uses one bit per character.
+    /// Returns whether an ASCII character can be in a name. The constant has one bit per character.
     private static func isASCIIName(_ byte: UInt8) -> Bool {
         byte < 0x40 ? (0x07FF_6000_0000_0000 as UInt64) >> UInt64(byte) & 1 != 0 : isASCIINameStart(byte)
     }
@@ -122,11 +122,11 @@ struct DocumentType {
 
     private static let system = Array("SYSTEM".utf8)
     private static let `public` = Array("PUBLIC".utf8)
-    /// PubidChar (section 2.3)
+    /// The characters of a public identifier: PubidChar (section 2.3).
     private static let publicCharacters = Set(
         " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%".utf8)
 
-    /// Splits the text into words and literals. Whitespace precedes each.
+    /// Splits the text into words and literals. Returns `nil` unless whitespace precedes each of them.
     private static func tokens(_ bytes: ArraySlice<UInt8>) -> [Token]? {
         var (tokens, rest) = ([Token](), bytes)
         while true {

@@ -48,7 +48,7 @@ struct XMLDeclaration {
         value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
     }
 
-    /// EncName (section 4.3.3)
+    /// Returns whether a charset's name is an EncName (section 4.3.3).
     private static func isCharset(_ value: ArraySlice<UInt8>) -> Bool {
         guard let first = value.first, ASCII.isLetter(first) else { return false }
         return value.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "._-".utf8.contains($0) }
