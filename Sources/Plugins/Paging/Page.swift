@@ -37,7 +37,8 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // For example, two pages of sensor readings may contain only zeros.
+        // If all items are equal, the next page may well be the same. For example, pages of sensor readings may contain
+        // only zeros.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }

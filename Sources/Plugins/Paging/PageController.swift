@@ -32,7 +32,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
-        /// Counts changes, because errors can't be compared and comparing pages is expensive.
+        /// The numbers of changes of `pages` and of `error`. Errors can't be compared, and comparing pages is
+        /// expensive.
         private(set) var pagesVersion = 0
         private(set) var errorVersion = 0
 
@@ -50,7 +51,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// State that isn't shown. Take its lock inside the broadcaster's lock.
     private struct Guarded {
-        /// The positions of loaded pages. They lead back to pages whose names only the previous page contains.
+        /// The positions of loaded pages, needed to go back: only the previous page contains the cursor or link of a
+        /// page.
         var visited: [PagePosition] = []
         /// The index of the first visited page. Above 0 if the controller started at a stored position.
         var start = 0
@@ -58,7 +60,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// All visible pages belong to the user of the first page.
+        /// Pins all requests to the user of the first page, so all visible pages belong to one user.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -200,6 +202,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         throw PagingError(code: .unreachablePage, page: list.first.number &+ index)
     }
 
+    /// Loads the page that `choose` returns, and shows it. Returns `nil` if no page was chosen or another call has
+    /// taken over.
+    ///
     /// - Parameters:
     ///   - more: options for this page.
     ///   - preview: options for an earlier request, whose page is shown until this page arrives.
@@ -297,7 +302,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             guarded.firstURL = page.response.http.url.withoutFragment
             guarded.firstCount = page.items.count
         }
-        // Pages before the stored position are requested by number again.
+        // A page before the stored position is requested by number, so the positions of later pages are dropped.
         if index < guarded.start { (guarded.visited, guarded.start) = ([], 0) }
         let place = index - guarded.start
         guarded.visited.removeSubrange(min(place, guarded.visited.count)...)

@@ -126,7 +126,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             isRepeated: isRepeated)
     }
 
-    /// Returns `false` if this page was the last.
+    /// Sets the next page's cursor or link, if its style needs one. Returns `false` if this page was the last.
     private static func name(
         _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
         _ http: HTTPResponse

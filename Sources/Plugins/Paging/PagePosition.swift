@@ -112,7 +112,7 @@ public struct PagePosition: Sendable, Hashable {
 
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// Returns `nil` if only the previous page can name the page.
+    /// Returns the position with an index, or `nil` if only the previous page can name the page.
     ///
     /// - Parameter largest: the number of items on the first page, which the server may limit. 0 if it isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {

@@ -50,7 +50,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                 } else {
                     try await pages.load(position, options)
                 }
-            // Check again, because the page may have been prefetched.
+            // Checks the user again, because the page may have been prefetched.
             try pin.check()
             try trail.add(page)
             self.position = page.next
@@ -195,13 +195,13 @@ extension PagePosition {
 }
 
 extension URL {
-    /// Fragments aren't sent, so they don't distinguish pages.
+    /// The URL without its fragment. Fragments aren't sent, so they don't distinguish pages.
     var withoutFragment: URL {
         let text = absoluteString
         guard let mark = text.firstIndex(of: "#") else { return self }
         return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
     }
 
-    /// In the form that resolved links have.
+    /// The URL without its fragment, in the form that resolved links have.
     var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

@@ -104,24 +104,25 @@ public enum NameCollisionPolicy: Sendable, Hashable {
 public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
     /// A file to replace when the download is complete, or an existing directory, in which the server names the file.
     var destination: URL { get }
-    /// The file's expected digest. With it, parts from different mirrors can be joined. Defaults to nil: verifies the
-    /// server's digest, if there is one.
+    /// The file's expected digest. With it, parts from different mirrors can be joined. Defaults to `nil`, which
+    /// verifies the server's digest, if there is one.
     var checksum: Checksum? { get }
     /// A name that identifies this download across starts. Set it if each start has a newly signed URL. Defaults to
-    /// nil: the URL.
+    /// `nil`, which uses the URL.
     var downloadKey: String? { get }
-    /// Options for this request. Defaults to nil: the filter's options.
+    /// Options for this request. Defaults to `nil`, which uses the filter's options.
     var downloadOptions: DownloadOptions? { get }
 }
 
 extension DownloadRequest {
-    /// Nil.
+    /// Returns `nil`.
     public var checksum: Checksum? { nil }
-    /// Nil.
+    /// Returns `nil`.
     public var downloadKey: String? { nil }
-    /// Nil.
+    /// Returns `nil`.
     public var downloadOptions: DownloadOptions? { nil }
-    /// A ``ResumableDownloadFilter`` with default options, and a filter that never resumes a download for another user.
+    /// Returns a ``ResumableDownloadFilter`` with default options, and a filter that never resumes a download for
+    /// another user.
     public var requiredFilters: [any Filter] { [ResumableDownloadFilter(), .keepingUser] }
 }
 

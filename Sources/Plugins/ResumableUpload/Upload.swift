@@ -72,13 +72,14 @@ public protocol UploadRequest: FilterProvidingRequest {
 }
 
 extension UploadRequest {
-    /// Nil.
+    /// Returns `nil`.
     public var uploadKey: String? { nil }
-    /// No metadata.
+    /// Returns an empty dictionary.
     public var uploadMetadata: [String: String] { [:] }
-    /// Nil.
+    /// Returns `nil`.
     public var uploadOptions: UploadOptions? { nil }
-    /// A ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another user.
+    /// Returns a ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another
+    /// user.
     public var requiredFilters: [any Filter] { [ResumableUploadFilter(), .keepingUser] }
 }
 

@@ -6,8 +6,8 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Hashes bytes that arrive in order, and reads all others from disk at the end. Always reads bytes of an earlier run,
-/// because a saved state could hide later damage.
+/// Computes a file's digest. Hashes bytes that arrive in order, and reads all others from disk at the end. Bytes of an
+/// earlier run are always read from disk, because a saved hash could hide later damage.
 final class FileDigest: Sendable {
     private struct State {
         let given: [UInt8]?
@@ -39,7 +39,7 @@ final class FileDigest: Sendable {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
 
-    /// Blocks.
+    /// Hashes the bytes that aren't hashed yet, and compares the digest. Blocks.
     func check(_ file: PartialFile, total: Int64) throws {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
@@ -69,7 +69,7 @@ final class FileDigest: Sendable {
     }
 }
 
-/// RFC 9530, section 2.
+/// Checks a response's content against its `Content-Digest` (RFC 9530, section 2).
 struct ContentDigestCheck {
     private let expected: [UInt8]?
     private var running: (any RunningSHA256)?

@@ -70,7 +70,7 @@ struct DownloadOrder: Sendable {
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// Waits while too many files are open.
+    /// Opens the partial file. Waits while the process has too many open files.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -91,7 +91,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// The activity ignores mere changes of state.
+/// Compares reports, because the activity gets a report only if its bytes have changed, not if only the state has.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -5,7 +5,7 @@ import ErrandSupport
 import ErrandTransfers
 
 extension DownloadRun {
-    /// `.whole` means that all requested bytes have arrived.
+    /// Sends one request and writes the body to a part. Returns `.whole` if all requested bytes have arrived.
     func transfer(
         part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
@@ -80,11 +80,12 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// Nil for the file's own bytes. Throws if another request wouldn't help.
+    /// Returns the content coding that has to be decoded, or nil if the body contains the file's own bytes. Throws if
+    /// another request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
-        // The file itself is compressed, and isn't decoded.
+        // If the file itself is compressed, such as `film.gz`, its bytes aren't decoded.
         let name = (destination.name ?? response.url.lastPathComponent).lowercased()
         let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
@@ -97,7 +98,7 @@ extension DownloadRun {
         return coding
     }
 
-    /// A pause, or a takeover by another segment, ends the wait.
+    /// Sends a request. A pause, or another segment that takes over the part, ends the wait for the response.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
             claim?.onInterrupt(cancel)
@@ -134,7 +135,7 @@ extension DownloadRun {
         }
     }
 
-    /// A range may have been requested.
+    /// Receives a response that contains the whole file, although a range may have been requested.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
@@ -156,7 +157,7 @@ extension DownloadRun {
         }
     }
 
-    /// Skips the body's first `skipping` bytes and stops at `end`.
+    /// Writes a body to a part. Skips the body's first `skipping` bytes and stops at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -258,7 +259,7 @@ extension DownloadRun {
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // Unless it was cancelled, the check would reject the same bytes again.
+            // Remove the bytes, because the check would reject them again. If it was cancelled, keep them.
             if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }

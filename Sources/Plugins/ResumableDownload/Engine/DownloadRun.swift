@@ -43,7 +43,7 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// After a failure, keeps the received bytes if they can be resumed.
+    /// Downloads the file. After a failure, keeps the received bytes if the download can be resumed.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await attemptUntilComplete()
@@ -76,7 +76,7 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
-        // Further requests are sent only for the user in the sidecar.
+        // Further requests are sent only for the user whose bytes are on disk.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         // A progress bar continues where it ended, even if the download starts paused.
         if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
@@ -159,7 +159,7 @@ struct DownloadRun: Sendable {
         var otherSource: String?
     }
 
-    /// Fetches the file in one piece. Throws the error the second time.
+    /// Prepares to fetch the file in one piece. Throws the error if that wouldn't help, or the second time.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -219,8 +219,8 @@ extension DownloadRun {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // The response to the last byte shows whether the file has changed, and its length. An earlier run didn't
-            // finish, or only the end of a body without a length is missing.
+            // Request the last byte again. The response shows whether the file has changed, and its length. This is
+            // needed if an earlier run received all bytes but didn't finish, or if the length is still unknown.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -240,7 +240,7 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Shows whether the server supports segments.
+    /// Requests the first bytes, which shows whether the server supports segments, and then the rest.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -248,7 +248,8 @@ extension DownloadRun {
         return try await segments(plan)
     }
 
-    /// If a segment fails, others continue its part, and the attempt throws the first failure.
+    /// Fetches the missing ranges in concurrent segments. If a segment fails, others continue its part. If the file
+    /// isn't complete at the end, throws the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
@@ -278,7 +279,8 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Gives its part back after a failure. Returns nil if other workers fetched everything.
+    /// Fetches one part after another. Gives its part back after a failure. Returns nil if other workers fetched
+    /// everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
@@ -302,7 +304,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Returns nil if another segment took over all of the part.
+    /// Fetches a part. Returns nil if another segment took over all of it.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
@@ -333,7 +335,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Whether the content type isn't acceptable, so the body isn't needed.
+    /// Returns whether the content type isn't acceptable, so the body isn't needed.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }

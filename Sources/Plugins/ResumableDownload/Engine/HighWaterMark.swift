@@ -1,5 +1,5 @@
-/// An attempt makes progress if it receives more bytes of a version than all earlier attempts. The file's length limits
-/// the number of such attempts.
+/// Decides whether an attempt makes progress. It does if it receives more bytes of a version than all earlier attempts.
+/// The file's length limits the number of such attempts.
 struct HighWaterMark {
     private var received: Int64
     private var validator: StrongValidator?

@@ -1,8 +1,8 @@
-/// Adjacent ranges that cover the whole file.
+/// The parts of a download: adjacent ranges that cover the whole file, with the number of received bytes in each.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// Exclusive. Nil in the last part while the length is unknown.
+        /// The offset after the part's last byte. Nil in the last part while the length is unknown.
         var end: Int64?
         /// The number of received bytes, from the start of the part.
         var done: Int64 = 0
@@ -16,7 +16,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Parts from the disk must be adjacent, and can't have more bytes than their length.
+    /// Creates a plan from parts on disk. Returns nil unless they're adjacent and have no more bytes than their length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -48,10 +48,10 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// The server sends only the whole file, so bytes after the first gap are useless.
+    /// Keeps only the bytes before the first gap. The others are useless if the server sends only the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Requesting the last byte again shows whether the file has changed, and its length.
+    /// Marks the last received byte as missing. Requesting it again shows whether the file has changed, and its length.
     mutating func reopen() {
         guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
@@ -59,7 +59,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Returns the second part's start, or nil if it would be empty or there are too many parts.
+    /// Divides a part in two. Returns the second part's start, or nil if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,

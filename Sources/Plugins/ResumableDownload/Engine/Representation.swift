@@ -7,16 +7,16 @@ import ErrandSupport
 
 /// A version of a file on a server, as described by a response's head.
 struct Representation: Codable, Hashable, Sendable {
-    /// Nil if the version can't be recognized later, so the download can't be resumed.
+    /// Identifies the version. Nil if it can't be recognized later, so the download can't be resumed.
     var validator: StrongValidator?
-    /// Nil until a response contains the file's length.
+    /// The file's length. Nil until a response contains it.
     var total: Int64?
-    /// In lower case. Empty without a coding.
+    /// The content coding in lower case. Empty without a coding.
     var coding: String
     /// A digest of the final URL without its query, because a validator is valid for only one resource.
     var source: String
 
-    /// Requires a 200 response, or a 206 with the whole file's length.
+    /// Creates a description from a 200 response, or from a 206 response with the whole file's length.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
@@ -27,8 +27,8 @@ struct Representation: Codable, Hashable, Sendable {
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// URLSession may decode content even if no coding was requested, and then hides the length, so byte offsets are
-    /// unknown.
+    /// Returns whether a response without a length has no other sign of where its content ends. URLSession may decode
+    /// content even if no coding was requested, and then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
@@ -52,7 +52,7 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Nil if the response can be joined with the bytes on disk.
+    /// Returns why a response can't be joined with the bytes on disk, or nil if it can.
     func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }
@@ -82,8 +82,9 @@ struct StrongValidator: Codable, Hashable, Sendable {
     /// True if the server sent Latin-1 bytes, which are sent back unchanged.
     private let isLatin1: Bool?
 
-    /// A date is strong only if there is no entity tag (RFC 9110, section 13.1.5) and it's a minute older than the
-    /// response, because a file can change twice within a second, and clocks differ.
+    /// Reads the strong validator of a response. A date is strong only if there is no entity tag (RFC 9110, section
+    /// 13.1.5) and it's a minute older than the response, because a file can change twice within a second, and clocks
+    /// differ.
     init?(strongIn headers: HTTPHeaders) {
         let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
@@ -110,7 +111,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
-    /// RFC 9110, section 13.1.5, with the same bytes that the server sent.
+    /// The `If-Range` field (RFC 9110, section 13.1.5), with the same bytes that the server sent.
     var ifRange: HTTPHeaders.Field {
         var field = HTTPHeaders.Field(.ifRange, value)
         field.isLatin1 = isLatin1 ?? false

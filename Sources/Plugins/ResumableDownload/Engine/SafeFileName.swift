@@ -5,22 +5,24 @@ import ErrandMessageSyntax
 import ErrandSupport
 
 enum SafeFileName {
-    /// Falls back to the last component of the URL's path, and then to "download".
+    /// Returns the name that the server suggests. Falls back to the last component of the URL's path, and then to
+    /// "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
         return clean(decoded(segment)) ?? "download"
     }
 
-    /// Decodes UTF-8 if valid, and Latin-1 otherwise.
+    /// Decodes a percent-encoded text as UTF-8 if it's valid, and as Latin-1 otherwise.
     private static func decoded(_ segment: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns at most 200 UTF-8 bytes, or nil if no usable character is left. Adds a prefix to names that a system
-    /// reserves. File systems compare scalars, not characters: a dot with an accent is a leading dot.
+    /// Returns a safe name of at most 200 UTF-8 bytes, or nil if no usable character is left. Adds a prefix to names
+    /// that a system reserves. Compares scalars like file systems, not characters: a dot with an accent is a leading
+    /// dot.
     static func clean(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
         var scalars = String.UnicodeScalarView()
@@ -30,7 +32,7 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// Trimming and shortening can each require the other again.
+    /// Trims and shortens a name until neither changes it, because each can require the other again.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {
@@ -40,13 +42,13 @@ enum SafeFileName {
         }
     }
 
-    /// `film (2).mp4`
+    /// Adds a number before the name's extension, as in `film (2).mp4`.
     static func numbered(_ name: String, _ number: Int) -> String {
         let (stem, ending) = split(name.unicodeScalars[...])
         return "\(String(stem)) (\(number))\(String(ending))"
     }
 
-    /// Whether a system or this module gives the name a special meaning.
+    /// Returns whether a system or this module gives the name a special meaning.
     private static func isReserved(_ name: String) -> Bool {
         var stem = name.unicodeScalars.prefix { $0 != "." }
         while stem.last == " " { stem.removeLast() }
@@ -61,7 +63,7 @@ enum SafeFileName {
         }
     }
 
-    /// A leading dot hides a file, and Windows drops trailing dots and spaces.
+    /// Removes dots and spaces at both ends. A leading dot hides a file, and Windows drops trailing dots and spaces.
     private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         var name = name.drop(while: isTrimmed)
         while let end = name.last, isTrimmed(end) { name.removeLast() }

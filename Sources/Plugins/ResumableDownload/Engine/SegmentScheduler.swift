@@ -14,7 +14,8 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// The number of changes, so waiting segments don't miss any.
+        /// The number of changes to this state. A segment waits only if it hasn't increased, so the segment doesn't
+        /// miss a change.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// How many more times a slow segment's part may be taken over.
@@ -26,7 +27,7 @@ final class SegmentScheduler: Sendable {
     private let minimum: Int64
     private let state: Mutex<State>
 
-    /// How often an idle segment looks for a slow one.
+    /// The time between attempts of an idle segment to take over part of a slow segment's work.
     static let interval = Duration.milliseconds(250)
     /// A segment keeps its part if it needs less than this many seconds for the rest.
     private static let minimumTimeLeft = 2.0
@@ -39,8 +40,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Returns nil if the file is complete. Throws if the task is cancelled. `rate` is the caller's bytes per second so
-    /// far.
+    /// Returns a part to fetch, or nil if the file is complete. Waits while other segments fetch all parts. Throws if
+    /// the task is cancelled. `rate` is the caller's bytes per second so far.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -141,7 +142,7 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// If the segment was already interrupted, runs the action immediately.
+    /// Sets the action for an interruption. If the segment was already interrupted, runs the action immediately.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action
@@ -158,7 +159,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Returns whether it was interrupted since the last call.
+    /// Returns whether the segment was interrupted since the last call. Also removes the action.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

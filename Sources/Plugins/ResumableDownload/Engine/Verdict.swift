@@ -3,31 +3,31 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct Inquiry: Sendable {
-    /// Nil requests the whole file.
+    /// The requested range. Nil for the whole file.
     var range: Range?
     var known: Representation?
-    /// A checksum then verifies the result.
+    /// Whether bytes from several sources may be joined, because a checksum verifies the result.
     var joinsSources = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
-        /// Inclusive. Nil for the end of the file.
+        /// The offset of the last byte. Nil for the end of the file.
         var last: Int64?
         var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
     }
 }
 
 enum Verdict: Equatable {
-    /// Of the same version as the bytes on disk.
+    /// The requested part, in the version of the bytes on disk.
     case part(end: Int64, Representation)
-    /// `isSame` if it's the version of the bytes on disk.
+    /// The whole file. `isSame` tells whether it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     case complete
     /// The rest of the file, but from another source.
     case elsewhere
-    /// `ranges` tells whether to request ranges again.
+    /// The download has to start over. `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)
-    /// Core checks the status.
+    /// The response isn't a download. It may be retried, and the core checks its status.
     case refused
     case unusable(String)
 
@@ -56,7 +56,7 @@ enum Verdict: Equatable {
         return .whole(Representation(response, total: total), isSame: isSame)
     }
 
-    /// Whether the fields describe a part, and the length is the part's.
+    /// Returns whether the fields describe a part, and the length is the length of that part.
     private static func isPart(_ response: HTTPResponse) -> Bool {
         guard case .part(let first, let last, let total)? = ContentRange(in: response.headers),
             let length = ContentLength.parse(lengths(of: response))
@@ -64,7 +64,7 @@ enum Verdict: Equatable {
         return length == last - first + 1 && (total.map { $0 != length } ?? (first > 0))
     }
 
-    /// `Transfer-Encoding` overrides `Content-Length` (RFC 9112, section 6.3).
+    /// Returns the `Content-Length` values, unless `Transfer-Encoding` overrides them (RFC 9112, section 6.3).
     private static func lengths(of response: HTTPResponse) -> [String] {
         response.headers.contains(.transferEncoding) ? [] : response.headers.values(of: .contentLength)
     }
@@ -121,7 +121,7 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// The limit of 2^60 prevents overflow when lengths are added.
+    /// Reads the `Content-Range` of a response. The limit of 2^60 prevents overflow when lengths are added.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

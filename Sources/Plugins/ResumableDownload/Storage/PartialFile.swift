@@ -23,22 +23,23 @@ final class PartialFile: Sendable {
         var sequence: UInt64
         /// The ends of current writes, by the start of the part.
         var writing: [Int64: Int64] = [:]
-        /// Bytes missing in the sidecar's counters, by the start of the part.
+        /// The numbers of bytes missing in the sidecar's counters, by the start of the part.
         var uncounted: [Int64: Int64] = [:]
         /// The ends of reserved disk space. Nil if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
 
-    /// Large parts are counted less often.
+    /// Returns whether to write a part's counter. Counters of large parts are written less often.
     private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// In bytes. A stopped download occupies little more than its received bytes.
+    /// The number of bytes to reserve at once. It's small, so a stopped download occupies little more than its received
+    /// bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Throws `busy` if another download uses the file. Blocks.
+    /// Opens or creates the files of a download. Throws `busy` if another download uses them. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
@@ -90,9 +91,9 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Doesn't change the file's bytes.
+    /// Changes the record and the plan, and writes them to the sidecar. Doesn't change the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
-        // The new record states that these bytes are on disk.
+        // Flush the received bytes first, because the new record states that they are on disk.
         let flushed = plan
         if flushed.received > 0 {
             try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
@@ -112,7 +113,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Returns the number of written bytes, because the part may have become shorter.
+    /// Writes bytes to a part. Returns the number of written bytes, because the part may have become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -164,12 +165,14 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Returns the start of the new part, or nil if it would be shorter than `minimum`.
+    /// Halves the missing range of a part. Returns the start of the new part, or nil if it would be shorter than
+    /// `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Returns the start of the new part, or nil if the part is empty.
+    /// Separates the missing range of a part from its received bytes. Returns the start of the new part, or nil if it's
+    /// empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -210,7 +213,7 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Use it when the bytes can't be resumed.
+    /// Removes the file and the sidecar. Use it when the download can't be resumed.
     func remove() {
         // Remove the files only once, because their names may belong to another download afterwards.
         if state.withLock({ state in
@@ -267,7 +270,7 @@ extension PartialFile {
         cleanUp(path)
     }
 
-    /// Returns false if a file exists there.
+    /// Moves the complete file to a path. Returns false if a file exists there.
     func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
@@ -307,15 +310,15 @@ extension PartialFile {
     static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
     static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
 
-    /// A file from a server never gets such a name.
+    /// Returns whether a name has the form of this module's file names. A file from a server never gets such a name.
     static func isOurs(_ name: String) -> Bool {
         let name = Array(name.lowercased().utf8)
         return name.starts(with: prefix.utf8)
             && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// If the file has a second name, a download was killed after moving it to its destination. Keeps that file and
-    /// creates a new one.
+    /// Opens or creates the partial file. If it has a second name, a download was killed after moving it to its
+    /// destination. Then keeps the file at the destination and creates a new file.
     static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
             do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
@@ -332,7 +335,7 @@ extension PartialFile {
         return file
     }
 
-    /// Returns no bytes if the sidecar is unusable.
+    /// Returns the bytes of the sidecar, or an empty array if it's unusable.
     static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
         let limit = 64 << 10
         guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }
@@ -340,12 +343,12 @@ extension PartialFile {
     }
 }
 
-/// Changes at each boot. Until then, bytes that a killed process wrote stay valid.
+/// The time from one boot of the machine to the next. Within a session, bytes that a killed process wrote stay valid.
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// If it's empty, only flushed bytes are valid. A failure isn't cached, because a process with too many open files
-    /// may succeed later.
+    /// Identifies the current session. Empty if it's unknown, and then only flushed bytes are valid. A failure isn't
+    /// cached, because a process with too many open files may succeed later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

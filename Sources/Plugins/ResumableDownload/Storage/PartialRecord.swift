@@ -4,28 +4,29 @@ import ErrandSupport
 import ErrandTransfers
 
 struct PartialRecord: Codable, Sendable, Equatable {
-    /// Records with other versions aren't read.
+    /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// A digest, so no secret in a URL is written to disk.
+    /// Identifies the request. A digest, so no secret in a URL is written to disk.
     var request: String
-    /// Nil before the first byte, and in older sidecars, which count as anonymous.
+    /// The user whose bytes are on disk. Nil before the first byte, and in older sidecars, which count as anonymous.
     var user: UserStamp?
     var url: String
     /// The name from the destination or the server, if known.
     var name: String?
-    /// Nil before the first response.
+    /// The file's version on the server. Nil before the first response.
     var representation: Representation?
-    /// Bytes from an earlier session are valid only if they were flushed.
+    /// The session that wrote the record, see `SystemSession`. Bytes from an earlier session are valid only if they
+    /// were flushed.
     var session: String
-    /// Connects counters to this record.
+    /// The number of the plan. Counters with another number don't belong to this record.
     var plan: UInt32
     var flushed: RangePlan
 
     static let format = 1
 }
 
-/// Two record slots, written alternately so one is always intact, and a counter for each part. Counters change with
-/// every chunk.
+/// The format of the sidecar: two record slots, written alternately so one is always intact, and a counter for each
+/// part. Counters change with every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
@@ -44,7 +45,7 @@ enum SidecarFormat {
         return record?.format == PartialRecord.format ? record : nil
     }
 
-    /// 16 bytes: the plan's number, a check value, and the count.
+    /// Returns a counter's 16 bytes: the plan's number, a check value, and the count.
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: plan)
@@ -60,7 +61,7 @@ enum SidecarFormat {
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// Nil for counters of other plans.
+    /// Reads the counters of all parts. An element is nil if the counter is damaged or belongs to another plan.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -71,7 +72,7 @@ enum SidecarFormat {
         }
     }
 
-    /// Adds the counters if they belong to this session.
+    /// Reads the newest record. Includes the bytes in the counters if they belong to this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total

@@ -11,7 +11,7 @@ struct UploadOrder: Sendable {
     private(set) var exchange: Exchange
     private(set) var user = TransferUser()
     private var pin: UserPin
-    /// Each user has a separate record.
+    /// The number of the user's record. Each user has a separate record of an upload.
     private var place = 0
     private(set) var beginsAnew = false
     let options: UploadOptions
@@ -61,7 +61,8 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// The current record belongs to another user. If all do, the last one is overwritten.
+    /// Returns an order with the next record, because the current record belongs to another user. If all records do,
+    /// the last one is overwritten.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
@@ -77,7 +78,7 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// Identifies the upload and names its record, without secrets. Without the app's key, it covers the URL, the
+    /// Returns a digest that identifies the upload and names its record. Without the app's key, it covers the URL, the
     /// metadata, and the file's path or the other body's bytes, because a length or a name isn't unique. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
@@ -118,7 +119,7 @@ struct UploadOrder: Sendable {
 
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// Returns nil to use one connection.
+    /// Splits the body into segments. Returns nil to use one connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -126,7 +127,7 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// The record, and a body and a socket for each connection.
+    /// The number of files that an upload opens: the record, and a body and a socket for each connection.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {
@@ -136,8 +137,8 @@ struct UploadOrder: Sendable {
 }
 
 enum RelativePath {
-    /// A relative path, such as `../film.mp4`, stays the same if both are moved together, as in every app update on
-    /// iOS.
+    /// Returns a path relative to a directory, such as `../film.mp4`. It stays the same if both are moved together, as
+    /// in every app update on iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count

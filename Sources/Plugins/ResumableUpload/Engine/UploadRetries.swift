@@ -6,7 +6,8 @@ struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// A server that loses confirmed bytes doesn't make progress until it has more than these.
+    /// The most bytes that the server has confirmed. If it loses some, it doesn't make progress until it has more than
+    /// these.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -16,7 +17,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Nil after the last attempt.
+    /// Returns the time to wait before the next attempt, or nil after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -24,7 +25,8 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// An inquiry isn't progress. Returns false if the server was asked too often.
+    /// Counts a question for the server's offset, which isn't progress. Returns false if the server was asked too
+    /// often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
@@ -41,7 +43,7 @@ struct UploadRetries {
         return retries.countRestart()
     }
 
-    /// tus servers send 423 while another request locks the upload.
+    /// Returns whether to retry after a response. tus servers send 423 while another request locks the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }

@@ -27,9 +27,9 @@ extension UploadRun {
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
-    /// Excludes bytes from a creating request that must not be repeated. A body that can't be opened at an offset has
-    /// to be sent in a single request. With the draft protocol, that's the creating request, which isn't repeated after
-    /// a server may have received all of it.
+    /// Returns the bytes to exclude from a creating request that must not be repeated. A body that can't be opened at
+    /// an offset has to be sent in a single request. With the draft protocol, that's the creating request, which isn't
+    /// repeated after a server may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
@@ -127,7 +127,7 @@ extension UploadRun {
         }
         if case .refused = verdict, Self.refusesPlace(response) {
             response.body.cancel()
-            // Later starts would get the same refusal.
+            // Start over, because later requests to this URL would be refused too.
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
@@ -138,7 +138,7 @@ extension UploadRun {
         return outcome
     }
 
-    /// Whether a refusal is permanent and concerns the upload's URL.
+    /// Returns whether a refusal is permanent and concerns the upload's URL.
     private static func refusesPlace(_ response: HTTPResponse) -> Bool {
         let isFinal = 400...499 ~= response.status || response.status == 501
         return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
@@ -226,7 +226,7 @@ extension UploadRun {
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 
-    /// tus responses may lack the `Location`.
+    /// Returns the response with the upload's URL as its `Location`, which tus responses may lack.
     private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
         var response = response
         if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {
@@ -243,7 +243,7 @@ extension UploadRun.State {
     }
 }
 
-/// What 1xx responses to the creating request contain.
+/// The state of an upload with the URL and limits from 1xx responses to the creating request.
 final class CreationFindings: Sendable {
     private let state: Mutex<UploadRun.State>
 

@@ -16,7 +16,7 @@ extension UploadRun {
         let index: Int
     }
 
-    /// Returns false to use one connection.
+    /// Begins an upload in segments if the body and the server support it. Returns false to use one connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -53,7 +53,7 @@ extension UploadRun {
         }
     }
 
-    /// Whether the server rejects the joining request or its length, although it announces the extension.
+    /// Returns whether the server rejects the joining request or its length, although it announces the extension.
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(
@@ -76,7 +76,7 @@ extension UploadRun {
         return .continues
     }
 
-    /// A failure ends all segments.
+    /// Sends the open segments concurrently. A failure ends all segments.
     private func send(
         _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {
@@ -142,5 +142,5 @@ extension UploadRun {
     }
 }
 
-/// The URLs don't fit in a header field.
+/// The segments' URLs don't fit in the header field of the joining request.
 struct PlaceTooLong: Error {}

@@ -21,14 +21,14 @@ struct UploadRun: Sendable {
     struct State: Sendable {
         var source: UploadBody
         var retries: UploadRetries
-        /// Empty if the upload isn't recorded.
+        /// Identifies the upload in its record. Empty if the upload isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
-        /// Nil if the upload isn't recorded or the body can't be sampled.
+        /// Identifies the body. Nil if the upload isn't recorded or the body can't be sampled.
         var fingerprint: SourceFingerprint?
-        /// Nil before the server was asked.
+        /// The server's protocol and limits. Nil before the server was asked.
         var server: UploadServer?
-        /// Nil before the upload was created.
+        /// The upload on the server. Nil before the upload was created.
         var resource: UploadResource?
         var segments: SegmentLedger?
         /// False after the server has shown that it can't join segments.
@@ -37,13 +37,15 @@ struct UploadRun: Sendable {
         var hasDoubted = false
         /// The number of bytes that the server has. Nil if it has to be asked.
         var offset: Int64?
-        /// Whether the next request must go to the upload's first origin, because others don't identify the user.
+        /// Whether to ask the request's own origin first, because requests to the recorded upload's origin don't
+        /// identify the user.
         var mustShowUser = false
         /// False if a server may have received the whole body without having sent the upload's URL.
         var mayRepeat = true
-        /// Whether a server received bytes, but its URL didn't arrive in time.
+        /// Whether to create the upload with an empty request. The last server received bytes, but the upload's URL
+        /// didn't arrive in time.
         var beginsEmpty = false
-        /// Whether the body was opened for an upload without a URL.
+        /// Whether the body was opened for a request. A body that can be read only once can't be sent again then.
         var hasSent = false
     }
 
@@ -84,7 +86,7 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
-            // The upload continues with another record.
+            // The caller starts the upload again with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
             await interrupt(state)
             throw error
@@ -144,12 +146,13 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// Whether the body can be sent again, from the server's offset or from its start.
+    /// Returns whether the body can be sent again, from the server's offset or from its start.
     func mayOpenAgain(_ state: State) -> Bool {
         state.source.body.isReplayable || !state.hasSent
     }
 
-    /// If the request may have had an effect, the response must show that it wasn't processed.
+    /// Returns whether to retry after a response. If the request may have had an effect, the response must show that it
+    /// wasn't processed.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -171,7 +174,7 @@ private struct SegmentFailure: Error {
 }
 
 extension Error {
-    /// Transports wrap a body's error.
+    /// Whether the error is ``SourceChanged``, possibly wrapped by a transport.
     var isChangeOfSource: Bool { self is SourceChanged || (self as? ErrandError)?.underlying is SourceChanged }
 }
 
@@ -226,7 +229,7 @@ extension UploadRun {
         (state.server, state.resource) = (found.server, resource)
     }
 
-    /// Expired segments start over.
+    /// Resumes the segments of a recorded upload. Expired segments start over.
     private func takeUp(_ found: UploadRecord, _ state: inout State) {
         guard var segments = found.segments, UploadSegment.areWhole(segments, of: state.source.length),
             found.server.joinsSegments
@@ -241,7 +244,7 @@ extension UploadRun {
         begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
     }
 
-    /// Whether requests may go to a URL from a server or a record.
+    /// Returns whether requests may go to a URL from a server or a record.
     func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": true
@@ -298,6 +301,8 @@ extension UploadRun.State {
 }
 
 extension UploadRun {
+    /// Returns the exchange that sends a message.
+    ///
     /// - Parameters:
     ///   - url: The upload's URL, or nil for the request's URL.
     ///   - isCreation: Whether to keep the header fields that describe the body.
@@ -370,7 +375,7 @@ final class SentBytes: Sendable {
 
     func end() { state.withLock { $0.isEnded = true } }
 
-    /// Whether the transport has received the whole part, so a server may have it too.
+    /// Returns whether the transport has received the whole part, so a server may have it too.
     func isWhole(_ part: UploadPart) -> Bool {
         state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
     }

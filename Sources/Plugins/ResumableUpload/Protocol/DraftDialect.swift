@@ -12,7 +12,7 @@ struct DraftDialect: UploadDialect {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
         } else {
             part.holdBack(upload.heldBack)
-            // The server requires more bytes at once, so begin with an empty request.
+            // If the server requires more bytes at once than the part has, begin with an empty request.
             let least = upload.server.limits.minimumRequestBytes ?? 0
             if !part.isLast, part.count ?? 0 < least { part.count = 0 }
         }

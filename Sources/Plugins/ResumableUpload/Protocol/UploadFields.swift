@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Invalid and repeated values count as missing.
+/// The header fields of the protocols. Invalid and repeated values count as missing.
 enum UploadFields {
     static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
     static let complete: HTTPHeaderName = "Upload-Complete"
@@ -11,7 +11,7 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Accepts the leading zeros of tus servers, unlike structured fields.
+    /// Returns the integer in a field. Accepts the leading zeros of tus servers, unlike structured fields.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }

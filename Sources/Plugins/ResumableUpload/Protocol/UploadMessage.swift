@@ -8,7 +8,7 @@ struct UploadMessage: Sendable, Equatable {
 
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
-    /// Nil if the body's length is unknown.
+    /// The number of bytes. Nil if the body's length is unknown.
     var count: Int64?
     var isLast: Bool
 
@@ -27,7 +27,7 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Another request then has to complete the upload.
+    /// Excludes bytes from a part that ends the upload. Another request then has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
         // If the body's length is unknown, so is its last byte.
@@ -43,18 +43,23 @@ enum UploadVerdict: Sendable, Equatable {
     case gone(String)
     /// The bytes were damaged in transit and have to be sent again.
     case damaged(String)
-    /// The retry policy decides about the response, and then Core.
+    /// The server refused the request. The retry policy decides whether to repeat it. Otherwise, the core checks the
+    /// response.
     case refused
     case unusable(String)
 }
 
 /// Builds the requests of a protocol and interprets its responses.
 protocol UploadDialect: Sendable {
+    /// Returns the request that creates an upload.
+    ///
     /// - Parameters:
     ///   - method: The method of the user's request.
     ///   - digest: The whole body's SHA-256, if it should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
     func inquiry() -> UploadMessage
+    /// Returns a request that sends a part of the body.
+    ///
     /// - Parameter digest: The part's SHA-256, if it should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
     func termination() -> UploadMessage
@@ -66,11 +71,12 @@ protocol UploadDialect: Sendable {
 }
 
 struct UploadPlan: Sendable, Equatable {
-    /// Nil if the body's length is unknown.
+    /// The body's length. Nil if it's unknown.
     var total: Int64?
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
-    /// If the server's 104 responses don't arrive, an empty request gets a final response with the upload's URL.
+    /// Whether to create the upload with an empty request. If the server's 104 responses don't arrive, such a request
+    /// still gets a final response with the upload's URL.
     var beginsEmpty = false
     /// The bytes to exclude from the creating request. If its response is lost, a repeated request creates a second
     /// upload, so the first one must not become complete.

@@ -2,14 +2,14 @@ import Errand
 import ErrandEssentials
 
 struct UploadServer: Codable, Sendable, Equatable {
-    /// Never `automatic`.
+    /// The protocol to use, never `automatic`.
     var uploadProtocol: UploadProtocol
     /// Whether the server has shown that it supports the protocol.
     var isConfirmed = false
     var limits = UploadLimits()
-    /// tus only.
+    /// The extensions that a tus server announces.
     var extensions: Set<String> = []
-    /// tus only.
+    /// The checksum algorithms that a tus server announces.
     var algorithms: Set<String> = []
 
     var dialect: any UploadDialect {
@@ -24,7 +24,7 @@ struct UploadServer: Codable, Sendable, Equatable {
 
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 
-    /// If the response doesn't identify a protocol, assumes the chosen one.
+    /// Reads the response to an OPTIONS request. If it doesn't identify a protocol, assumes the chosen one.
     init(offering headers: HTTPHeaders, chosen: UploadProtocol) {
         let versions = UploadFields.list(headers, "Tus-Version") + UploadFields.list(headers, "Tus-Resumable")
         let isTus = versions.contains("1.0.0")
@@ -57,13 +57,13 @@ struct UploadServer: Codable, Sendable, Equatable {
     }
 }
 
-/// In bytes, from `Upload-Limit` or `Tus-Max-Size`.
+/// The server's limits in bytes, from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// `max-size`.
+    /// The maximum size of an upload (`max-size`).
     var maximumBytes: Int64?
-    /// `max-append-size`.
+    /// The maximum number of body bytes in a request (`max-append-size`).
     var maximumRequestBytes: Int64?
-    /// `min-append-size`, for all requests except the last.
+    /// The minimum number of body bytes in each request except the last (`min-append-size`).
     var minimumRequestBytes: Int64?
 
     init() {}

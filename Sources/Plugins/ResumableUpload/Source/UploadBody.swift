@@ -10,7 +10,7 @@ struct UploadBody: Sendable {
     private(set) var length: Int64?
     /// Whether a request can begin after the first byte.
     let opensAtOffset: Bool
-    /// Nil if the body isn't a file.
+    /// The path of the file. Nil if the body isn't a file.
     let path: String?
     private let modified: Int64?
     private let size: Int64?
@@ -47,8 +47,8 @@ struct UploadBody: Sendable {
         if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
-    /// Checks at the part's end that the file hasn't changed. Calls `willSend` with the size of each chunk, and
-    /// `didEnd` at the end of a part of unknown length.
+    /// Opens a part. At the part's end, checks that the file hasn't changed. Calls `willSend` with the size of each
+    /// chunk, and `didEnd` at the end of a part of unknown length.
     func open(
         _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
         willSend: @escaping @Sendable (Int) async throws -> Void
@@ -59,7 +59,7 @@ struct UploadBody: Sendable {
         return HTTPBody(length: part.count, source: reader)
     }
 
-    /// The length may have changed since the request was created.
+    /// Opens the file with its current length, which may have changed since the request was created.
     private func file(at offset: Int64) throws -> HTTPBody {
         try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
     }
@@ -74,7 +74,8 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// Distinguishes bodies of the same length. Covers bytes in memory, or samples of a stream.
+    /// Returns a digest that distinguishes bodies of the same length. It covers all bytes in memory, or samples of a
+    /// stream.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
@@ -102,7 +103,7 @@ extension UploadPart {
     }
 }
 
-/// Checks the file before the last chunk, so a changed part never arrives completely.
+/// Reads a part. Checks the file before the last chunk, so a changed part never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -146,7 +147,7 @@ private final class PartReader: HTTPBodySource {
 /// Identifies a body without reading all of it.
 struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
-    /// Nanoseconds since 1970. Nil if the body isn't a file.
+    /// When the file was changed, in nanoseconds since 1970. Nil if the body isn't a file.
     var modified: Int64?
     var digest: String
 

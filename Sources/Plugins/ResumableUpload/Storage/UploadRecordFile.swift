@@ -4,7 +4,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Locked against other runs of the same upload in any process.
+/// The file with the record of an upload. It's locked, so only one run in any process uses it.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
@@ -29,7 +29,7 @@ final class UploadRecordFile: Sendable {
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Throws `busy` if another run uses the file. Blocks.
+    /// Opens or creates the file. Throws `busy` if another run uses it. Blocks.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
@@ -57,7 +57,7 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// The older of two slots is replaced, so one is intact at all times.
+    /// Writes the record. The older of two slots is replaced, so one is intact at all times.
     ///
     /// - Parameter flushes: Whether to wait until the record survives a crash of the machine, not only of the process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
@@ -81,7 +81,7 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// For display. Ignores failures.
+    /// Adds the number of sent bytes to the record, for display. Ignores failures.
     func keep(sent: Int64) {
         guard var record = state.withLock({ $0.isOver ? nil : $0.latest }), record.segments == nil else { return }
         record.sent = sent
@@ -99,8 +99,8 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Ignores further writes, because the record may then belong to another run. A transport may keep this object
-    /// after its request has ended.
+    /// Unlocks the file. Ignores further writes, because the record may then belong to another run. A transport may
+    /// keep this object after its request has ended.
     func release() {
         state.withLock { state in
             // Don't leave an empty file.
@@ -123,26 +123,26 @@ extension TransferError {
 
 /// What a later run needs to resume an upload.
 struct UploadRecord: Codable, Sendable, Equatable {
-    /// Records with other versions aren't read.
+    /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// A digest, so no secret in a URL is written to disk.
+    /// Identifies the upload. A digest, so no secret in a URL is written to disk.
     var request: String
-    /// Nil in records of earlier versions, which count as anonymous.
+    /// The user of the upload. Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?
     var url: String
-    /// Nil if the body isn't a file.
+    /// The file's name. Nil if the body isn't a file.
     var name: String?
     var source: SourceFingerprint
     var server: UploadServer
-    /// Nil until the server has sent the upload's URL.
+    /// The upload on the server. Nil until the server has sent the upload's URL.
     var resource: UploadResource?
-    /// For display.
+    /// The number of bytes that the server has confirmed, for display.
     var acknowledged: Int64 = 0
     /// The bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
     var sent: Int64?
-    /// Nil for a single upload, whose URL is in `resource`.
+    /// The segments of the upload. Nil for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
-    /// The result may depend on the segments.
+    /// Whether the server was asked to join the segments, so the result may depend on them. Nil means false.
     var mayBeJoined: Bool?
 
     static let format = 1

@@ -205,7 +205,7 @@ extension URLText {
         try Self.checkWithoutQuery(base, filter: filter)
     }
 
-    /// A query or fragment would be lost when a path is appended.
+    /// Throws if a base URL has a query or fragment, which would be lost when a path is appended.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
             throw URLFilterError(.invalidURL, filter: filter, "a base URL can't have a query or a fragment")
@@ -226,7 +226,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// Adds a leading slash. Throws if the text can't be a path.
+    /// Returns the path with a leading slash. Throws if the text can't be a path.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -250,13 +250,13 @@ extension URLText {
         QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
     }
 
-    /// Without the question mark.
+    /// The query without its question mark.
     var query: Substring {
         let layout = URLLayout(text)
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
-    /// The items, as written, that `other` lacks, or `nil` if it contains them all.
+    /// Returns the items of the query, as written, that another query lacks, or `nil` if it contains all of them.
     func items(besides other: Substring) -> String? {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
