@@ -140,7 +140,7 @@ extension HTTPResponse {
         return try? copy.decoded(as: Envelope.self)
     }
 
-    /// Returns the model in an envelope. Throws `decodingFailed`.
+    /// Returns the model in an envelope. Throws `decodingFailed` if the model can't be decoded.
     func content<Envelope: ResponseEnvelope, Value: Decodable>(of type: Envelope.Type) throws -> Value {
         if let optional = Value.self as? any ExpressibleByNilLiteral.Type, data.isEmpty,
             let none = optional.init(nilLiteral: ()) as? Value

@@ -11,7 +11,7 @@ struct IndexBuilder {
         of text: ContiguousArray<UInt8>
     ) throws(JSONDecodingError) -> ContiguousArray<IndexEntry> {
         try checkLength(text.count)
-        // Most texts have at least eight bytes per entry.
+        // Reserves an entry for every eight bytes, which is enough for most texts.
         let empty = IndexEntry(.null, start: 0, length: 0)
         var entries = ContiguousArray(repeating: empty, count: text.count / 8 + 32)
         var progress = Progress()

@@ -106,7 +106,7 @@ final class JSONDocument {
         guard entries[position].isObject else { return nil }
         var key = position + 1
         let end = next(after: position)
-        // Half the entries are values, or fewer if the object contains large values.
+        // Reserves room for half the entries, because at most half of them are the object's own values.
         var values = [String: Value](minimumCapacity: min((end - key) / 2, 1_024))
         while key < end {
             guard let name = string(at: key), let value = read(key + 1) else { return nil }

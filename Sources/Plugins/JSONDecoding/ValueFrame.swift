@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// A value that is being decoded, with its coding path. The `Decoder` that a type receives.
+/// A value that is being decoded, with its coding path. It's the `Decoder` that a type receives.
 final class ValueFrame {
     /// The position of a value that the text doesn't contain. It counts as null.
     static let absent = -1

@@ -62,12 +62,12 @@ public enum UploadProtocol: String, Sendable, Hashable, Codable {
 /// the upload. If the body's `RequestBody.opensAtOffset` is false, the upload starts over after each interruption.
 public protocol UploadRequest: FilterProvidingRequest {
     /// A name that identifies this upload across starts, along with the method and the URL's origin. Set it if each
-    /// start has a newly signed URL, or if the file may move. Defaults to nil: the method, the URL, and the file's path
-    /// or the other body's bytes.
+    /// start has a newly signed URL, or if the file may move. Defaults to `nil`, which uses the method, the URL, and
+    /// the file's path or the other body's bytes.
     var uploadKey: String? { get }
     /// Metadata for a tus server, such as the `filename` (`Upload-Metadata`). Defaults to empty.
     var uploadMetadata: [String: String] { get }
-    /// Options for this request. Defaults to nil: the filter's options.
+    /// Options for this request. Defaults to `nil`, which uses the filter's options.
     var uploadOptions: UploadOptions? { get }
 }
 

@@ -44,11 +44,11 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private let hold: Hold
         private var body: HTTPBody.Iterator
         private var pieces = DataPieces(Data())
-        /// `nil` at the end of the document.
+        /// The parser, or `nil` at the end of the document.
         private var parser: DocumentParser?
         private var events: [XMLEvent] = []
         private var position = 0
-        /// Thrown after the remaining events.
+        /// The error to throw after the remaining events.
         private var failure: XMLError?
         private var endLocation = XMLLocation()
 

@@ -28,7 +28,7 @@ public struct XMLTree: Sendable, Hashable {
     /// Elements and text in document order. Whitespace between elements is text too.
     public var content: [Content]
 
-    /// Creates an element, for example for a test. By default, it has no attributes and no content.
+    /// Creates an element, for example for a test. By default, it doesn't have attributes or content.
     public init(_ name: XMLName, attributes: [XMLName: String] = [:], content: [Content] = []) {
         (self.name, self.attributes, self.content) = (name, attributes, content)
     }

@@ -33,7 +33,7 @@ struct SchemaGate: Sendable {
         /// `allOf`, `$ref` and similar keywords.
         case all
         case any, one, not
-        /// `if`, followed by `then` and `else`.
+        /// `if`, whose branches are the schemas of `if`, `then` and `else`.
         case condition
         /// A member of `dependentSchemas`, whose schema applies only to objects with the gate's key.
         case dependent
@@ -54,7 +54,7 @@ struct SchemaNumberRule: Sendable {
     var maximum: ExactDecimal?
     var exclusiveMaximum: ExactDecimal?
     var multipleOf: ExactDecimal?
-    /// Bounds for integers with at most 18 digits. If `isFast`, no other check is needed.
+    /// The bounds for integers of at most 18 digits. If `isFast` is set, these integers don't need another check.
     var least = Int64.min
     var most = Int64.max
     var isFast = false

@@ -94,7 +94,7 @@ struct SchemaTagFinder {
     private let constants: [SchemaConstants]
     private let spend: (_ steps: Int, _ bytes: Int) -> Bool
     private(set) var tags: [SchemaTag] = []
-    /// For each object rule, the claims in its properties and the keys that it requires.
+    /// Caches the claims in the properties of each object rule, and the keys that the rule requires.
     private var claims: [Int32: [SchemaTag.Claim]] = [:]
     private var required: [Int32: Set<[UInt8]>] = [:]
     private var known: [Int32: [SchemaTag.Claim]] = [:]

@@ -115,7 +115,7 @@ extension SchemaValidator {
     /// Returns the annotations of a valid text, or `nil` if they exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
         guard let start = firstByte(text) else { return nil }
-        // The root isn't hard, because annotations follow wires, and hard lanes don't need wires.
+        // The root isn't hard, because annotations follow wires, and hard lanes don't have any.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
         guard read(text, start, root, 0) != nil else { return nil }

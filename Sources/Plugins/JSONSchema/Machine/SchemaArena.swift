@@ -1,6 +1,6 @@
 import ErrandJSONValidation
 
-/// Everything that a machine has derived, with one array per type. References are indexes.
+/// Everything that a machine has derived, in one array per type. Values refer to each other by index.
 struct SchemaArena {
     var states: [SchemaState] = []
     private(set) var lanes: [SchemaLane] = []
@@ -15,7 +15,7 @@ struct SchemaArena {
     var entries: [KeyEntry] = []
     /// The transitions for the elements of array prefixes, and the states for tag values.
     var indexes: [Int32] = []
-    /// Lists of indexes: a gate's or root's lanes, a rule's keys, and patterns.
+    /// Lists of indexes: the branches of gates, the lanes of roots, the keys of rules, and patterns.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
     /// The approximate size in bytes.

@@ -66,7 +66,7 @@ struct SchemaMachine {
         constantBytes = arena.size
     }
 
-    /// Whether the machine is too large to keep, or contains something that was derived only partly.
+    /// Whether the machine can't be reused, because it's too large or contains states that were derived only partly.
     var isLarge: Bool {
         arena.size > Self.keptBytes + constantBytes || frames.capacity > 4_096 || results.count > 1 << 20 || isExhausted
     }
@@ -91,7 +91,7 @@ struct SchemaMachine {
         frames.truncate(to: 0)
     }
 
-    /// Returns the steps that deriving took since the last call, and sets the limit to the remaining steps.
+    /// Returns the steps that deriving states took since the last call. Limits deriving to the rest of the given steps.
     mutating func takeWork(of steps: Int) -> Int {
         defer { (work, workLimit) = (0, max(0, steps - work)) }
         return work
@@ -155,7 +155,7 @@ extension SchemaMachine {
 
         mutating func evaluates(_ lane: Int) { evaluators[lane / 64] |= 1 << UInt64(lane % 64) }
 
-        /// Adds a schema that the part must fit, or the lane doesn't hold.
+        /// Adds a schema that the part must fit for the lane to hold.
         mutating func and(_ node: Int32, _ lane: Int, isHard: Bool) {
             if node == SchemaProgram.any { return }
             roots.append(SchemaMachine.root(node, isHard: isHard))

@@ -13,10 +13,10 @@ struct SchemaState {
     var laneCount = 0
     var firstGate = 0
     var firstBranch = 0
-    /// The lanes of the roots, which are the schemas that the state was derived for. In ascending order.
+    /// The lanes of the roots, in ascending order. Roots are the schemas that the state was derived for.
     var firstRoot = 0
     var rootCount = 0
-    /// The steps for applying the state: one per lane, and one per reference of their gates.
+    /// The steps for applying the state: one per lane, and one per branch of a gate.
     var cost = 0
     /// The scalar kinds whose values all fit every lane.
     var plain: UInt8 = ValueKind.all
@@ -161,11 +161,11 @@ struct LaneObject {
     var lane: Int32
     /// One bit for each required key among the first 64.
     var required: UInt64 = 0
-    /// The list of all required keys.
+    /// The range of all required keys in the arena's `numbers`.
     var firstNeed = 0
     var needCount = 0
     var isWide = false
-    /// Pairs of a key and a key that it requires.
+    /// The start and the number of pairs in the arena's `numbers`, each of a key and a key that it requires.
     var firstDependent = 0
     var dependentCount = 0
     var minimum = 0

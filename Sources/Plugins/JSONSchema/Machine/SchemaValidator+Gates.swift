@@ -67,8 +67,8 @@ extension SchemaValidator {
 
     // MARK: Unevaluated parts
 
-    /// Decides the pending parts of a lane of the innermost frame. If no other lane evaluates a part, the lane's schema
-    /// for unevaluated parts applies to it.
+    /// Checks the pending parts of a lane of the innermost frame. If no other lane evaluates a part, the lane doesn't
+    /// hold, because the part doesn't fit the lane's schema for unevaluated parts.
     @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count

@@ -38,7 +38,7 @@ extension SchemaValidator {
         let found = machine.arena.states[Int(state)]
         let (count, firstLane) = (found.laneCount, found.firstLane)
         let start = range.lowerBound
-        // Each lane may have to read a long scalar.
+        // A long scalar costs more steps, because each lane may have to read it.
         steps -= found.cost &* (1 &+ range.count >> 4)
         if steps < 0 || machine.isFull {
             _ = tooMuch(text, at: start, depth: depth)

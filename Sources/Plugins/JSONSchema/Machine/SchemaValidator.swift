@@ -39,7 +39,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// Collects annotations if they were requested and the text is valid.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
-    /// The number of results and words in use.
+    /// The numbers of values in use in the machine's `results` and `words`.
     var resultTop = 0
     var wordTop = 0
     /// The number of bytes to compare or hash per step.
@@ -125,7 +125,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 }
             default: return stopped(text, .value, p, depth)
             }
-            // After a value: closing brackets, then the next key or element.
+            // After a value, reads closing brackets until another key or element follows.
             while !isOpen {
                 if depth == base { return p }
                 p = JSONGrammar.skipSpace(in: text, from: p)

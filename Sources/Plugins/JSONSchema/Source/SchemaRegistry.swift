@@ -266,7 +266,8 @@ extension SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Returns the schema that a reference leads to from its resource, and the name of the anchor.
+    /// Returns the schema that a reference leads to from its resource, and the name of the anchor, if the reference has
+    /// one.
     func resolve(
         _ reference: String, from resource: Int, at location: SchemaLocation
     ) throws(JSONSchemaError) -> (location: SchemaLocation, anchor: String?) {

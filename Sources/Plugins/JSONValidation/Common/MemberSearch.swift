@@ -21,7 +21,7 @@ package struct MemberSearch {
         limit = text.count - p > budget ? p + max(0, budget) : text.count
     }
 
-    /// The number of bytes read. May exceed the budget by a string.
+    /// The number of bytes read. May exceed the budget by the length of a string.
     package var skipped: Int { p - start }
 
     package mutating func find(in text: Span<UInt8>, _ isKey: (JSONContent) -> Bool) -> Outcome {

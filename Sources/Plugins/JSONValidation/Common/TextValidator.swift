@@ -119,7 +119,7 @@ package struct ProblemList {
     package let limit: Int
     private(set) var problems: [JSONProblem] = []
     package private(set) var count = 0
-    /// Whether the text has a problem whatever the parts contain that couldn't be judged.
+    /// Whether the text certainly has a problem, even if all parts that couldn't be judged are valid.
     private var isCertain = false
     /// Whether a part couldn't be judged because of a limit or an unusable shape. Derived problems are uncertain then.
     private(set) var hasUnjudged = false

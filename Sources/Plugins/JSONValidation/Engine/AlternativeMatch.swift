@@ -210,7 +210,7 @@ extension ShapeValidator {
                 p = scan.index
                 chargeParents(&match, kind, first)
             }
-            // After a value: closing brackets, then the next key or element.
+            // After a value, reads closing brackets until another key or element follows.
             var isNext = false
             while let level = match.levels.last, !isNext {
                 p = JSONGrammar.skipSpace(in: text, from: p)

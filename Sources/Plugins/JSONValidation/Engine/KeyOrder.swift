@@ -26,10 +26,10 @@ struct KeyOrders {
 
     private var orders: [Order] = []
     private var keys: [OrderedKey] = []
-    /// For each order, the orders of the places in its objects, or -1 if not needed yet.
+    /// For each order, the orders of the places inside its objects. -1 for a place whose order isn't needed yet.
     private var places: [Int32] = []
 
-    /// Returns the order of objects inside a frame without an order.
+    /// Returns the first order, which is for objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
     /// Returns the order of objects in a member of an object with an order. `quote` is the opening quote of the
@@ -53,7 +53,7 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// Returns a new order, or the last order if there is no room for more. A nested value never has the order of an
+    /// Returns a new order, or the last order if the maximum is reached. A nested value never has the order of an
     /// enclosing value, so an order's keys don't change while an object is compared with them. Only the last order is
     /// shared, and it stays empty.
     @inline(never) private mutating func make() -> Int32 {
@@ -164,7 +164,7 @@ extension ShapeValidator {
         return takeOrdered(Int(frame.member), text, p)
     }
 
-    /// At least 17 bytes must be left.
+    /// Takes the key at an index of the order if the text continues with it. At least 17 bytes must be left.
     @inline(__always) private mutating func takeOrdered(_ index: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         guard index < Int(frame.orderedCount),
             let length = orders.length(ofKeyAt: Int(frame.firstKey) &+ index, text, p &+ 1)

@@ -53,6 +53,8 @@ struct ShapeCompiler {
         return flatten(shape, &visited, &seen)
     }
 
+    /// Returns the alternatives of a shape, each with its checks.
+    ///
     /// - Parameters:
     ///   - visited: the enclosing recursive shapes.
     ///   - seen: the shapes whose alternatives were already added under the same checks.

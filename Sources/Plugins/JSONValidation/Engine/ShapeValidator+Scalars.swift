@@ -6,7 +6,7 @@ enum Violation {
     case kind
     case length(Int)
     case pattern
-    /// The string exceeds the limit for patterns.
+    /// The string is too long to match against a pattern.
     case patternBytes(Int)
     case patternSteps
     case steps
@@ -41,7 +41,8 @@ extension ShapeValidator {
         }
     }
 
-    /// Returns the constraint of an unambiguous node that a scalar violates, or `nil` if it fits.
+    /// Returns the constraint that a scalar violates, or `nil` if it fits. The node must have a single rule for the
+    /// kind.
     mutating func violation(
         _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>
     ) -> Violation? {

@@ -115,7 +115,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
                 default: return stop(text, .value, at: p, depth: depth)
                 }
             }
-            // After a value: closing brackets, then the next key or element.
+            // After a value, reads closing brackets until another key or element follows.
             while true {
                 if depth == 0 {
                     p = JSONGrammar.skipSpace(in: text, from: p)
@@ -214,7 +214,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
 extension ShapeValidator {
     func enter(_ match: inout AlternativeMatch, _ kind: UInt8) {
         let end = match.candidates.count
-        // Several candidates may expect the same union, whose alternatives are added only once.
+        // Several candidates may expect the same node with several rules. Its alternatives are added only once.
         var unions: Set<Int> = []
         guard let level = match.levels.last else {
             for node in match.top { add(node, kind, to: &match, end, &unions) }

@@ -1,5 +1,5 @@
-/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S). ECMA-262 uses it to compare characters
-/// without case under the flag `u` (section 22.2.2.7.3).
+/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S). ECMA-262 uses it to compare characters under
+/// the flag `u` if case is ignored (section 22.2.2.7.3).
 enum PatternCaseFolding {
     private static let classes: [UInt32: [UInt32]] = {
         var byTarget: [UInt32: [UInt32]] = [:]
@@ -18,7 +18,8 @@ enum PatternCaseFolding {
 
     private static let members = classes.keys.sorted()
 
-    /// Returns the characters that equal a character without case, including itself, or `nil` if there are no others.
+    /// Returns the characters that equal a character if case is ignored, including itself, or `nil` if there aren't
+    /// others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
     static func variants(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {

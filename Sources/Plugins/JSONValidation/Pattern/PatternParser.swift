@@ -168,7 +168,7 @@ package struct PatternParser {
         }
     }
 
-    /// Returns a node for a character, or for all characters that equal it without case.
+    /// Returns a node for a character or, if case is ignored, for all characters that equal it.
     mutating func single(_ value: UInt32) throws(PatternFault) -> PatternNode {
         guard flags.ignoresCase, let others = PatternCaseFolding.variants(of: value) else { return .scalar(value) }
         return .set(try number(PatternSet(others.map { $0...$0 })))
@@ -294,7 +294,7 @@ extension PatternParser {
         }
     }
 
-    /// Returns the value of an escape after its `u`. It may be half a surrogate pair, which no text contains.
+    /// Returns the value of an escape after its `u`. It may be an unpaired surrogate, which no text contains.
     mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
         if peek == "{" {
             index += 1

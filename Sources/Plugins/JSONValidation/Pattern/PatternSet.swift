@@ -1,4 +1,4 @@
-/// A set of characters as sorted ranges that don't touch. It can contain half surrogates, which no text contains.
+/// A set of characters as sorted ranges that don't touch. It can contain unpaired surrogates, which no text contains.
 struct PatternSet: Sendable, Hashable {
     private(set) var ranges: [ClosedRange<UInt32>]
 
@@ -29,7 +29,7 @@ struct PatternSet: Sendable, Hashable {
         return PatternSet(found)
     }
 
-    /// The set together with all characters that equal one of its characters without case.
+    /// The set together with all characters that equal one of its characters if case is ignored.
     var withoutCase: PatternSet {
         let more = PatternCaseFolding.variants(of: ranges)
         return more.isEmpty ? self : PatternSet(ranges + more)
@@ -48,7 +48,7 @@ struct PatternSet: Sendable, Hashable {
 
     static let digit = PatternSet([0x30...0x39])
     static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// Without case, the long s and the Kelvin sign are word characters too (section 22.2.2.7.3, WordCharacters).
+    /// If case is ignored, the long s and the Kelvin sign are word characters too (section 22.2.2.7.3, WordCharacters).
     static let wordWithoutCase = word.withoutCase
     /// WhiteSpace and LineTerminator (sections 12.2 and 12.3).
     static let space = PatternSet([

@@ -12,7 +12,7 @@ struct MultipartParser {
         /// Bytes of the part's body, at least one.
         case body(Data)
         case endOfPart
-        /// The end of the body. Ignores an epilogue.
+        /// The end of the body. An epilogue after the last part is ignored.
         case end
     }
 
@@ -179,7 +179,8 @@ struct BoundaryScanner {
 
     init(_ boundary: String) {
         delimiter = Delimiter("--" + boundary)
-        // With hyphens only, the last boundary would look like the first.
+        // The last boundary's line has two more hyphens. If the boundary consists only of hyphens, it would look like
+        // the first.
         let isHyphenated = boundary.hasPrefix("--") && boundary.contains { $0 != "-" }
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }

@@ -91,7 +91,8 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// Compares reports, because the activity gets a report only if its bytes have changed, not if only the state has.
+/// Remembers the last report to the activity. The activity gets another report only if the bytes have changed, not if
+/// only the state has.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -84,7 +84,7 @@ struct DownloadRun: Sendable {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // An inner retry filter may have repeated the request already.
+            // If this number increases, an inner retry filter has repeated the request already, so this filter doesn't.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -159,7 +159,7 @@ struct DownloadRun: Sendable {
         var otherSource: String?
     }
 
-    /// Prepares to fetch the file in one piece. Throws the error if that wouldn't help, or the second time.
+    /// Prepares to fetch the file in one piece. Throws the error instead if that wouldn't help, or was done before.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -170,8 +170,9 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// Another source, such as a mirror, offers the rest. Keeps the bytes on disk, because their own source may respond
-    /// again. Starts over at the other source if it offers the rest twice in a row.
+    /// Handles a response in which another source, such as a mirror, offers the rest. At first, keeps the bytes on
+    /// disk, because their own source may respond again. If the other source offers the rest twice in a row, starts
+    /// over there.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -240,7 +241,8 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Requests the first bytes, which shows whether the server supports segments, and then the rest.
+    /// Requests the first segment, which shows whether the server supports ranges. If it does, fetches the rest in
+    /// segments.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -323,7 +325,7 @@ extension DownloadRun {
                 guard case .whole(let last) = outcome else { return outcome }
                 response = last
             } catch {
-                // Another segment took over the rest, or the request has to be sent again.
+                // Another segment took over some or all of the part, so check again what's left of it.
                 if claim.takeInterrupt(), !Task.isCancelled { continue }
                 throw error
             }

@@ -39,7 +39,7 @@ struct RangePlan: Codable, Hashable, Sendable {
     var received: Int64 { parts.reduce(0) { $0 + $1.done } }
     /// The number of received bytes before the first gap.
     var frontier: Int64 { (parts.first { !$0.isDone } ?? parts[parts.count - 1]).next }
-    /// The end of the last received byte.
+    /// The offset after the last received byte.
     var extent: Int64 { parts.filter { $0.done > 0 }.map(\.next).max() ?? 0 }
     var isDone: Bool { parts.allSatisfy { $0.isDone } }
     var total: Int64? { parts[parts.count - 1].end }

@@ -128,7 +128,7 @@ final class SegmentScheduler: Sendable {
             }
         }
         if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
-        // Too short to halve, so take over the rest of a far slower segment.
+        // The largest part is too short to halve, so take over the rest of a far slower segment.
         guard let slowest, state.takeovers > 0 else { return (nil, nil) }
         state.takeovers -= 1
         return (file.cut(slowest.claim.start), slowest.claim)

@@ -27,7 +27,7 @@ enum Verdict: Equatable {
     case elsewhere
     /// The download has to start over. `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)
-    /// The response isn't a download. It may be retried, and the core checks its status.
+    /// The response doesn't contain the file. The request may be retried. Otherwise, the core checks the status.
     case refused
     case unusable(String)
 

@@ -7,7 +7,7 @@ import ErrandTransfers
 /// A file, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
-    /// Nil if the server names the file.
+    /// The file's name. Nil if the server names the file.
     let name: String?
 
     /// Checks a destination. Throws if a download can't or shouldn't write there. Blocks.

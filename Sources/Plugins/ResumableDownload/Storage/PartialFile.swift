@@ -21,11 +21,11 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// The ends of current writes, by the start of the part.
+        /// For each part that is being written, by its start, the end of the current write.
         var writing: [Int64: Int64] = [:]
-        /// The numbers of bytes missing in the sidecar's counters, by the start of the part.
+        /// For each part, by its start, the number of received bytes that the sidecar's counter lacks.
         var uncounted: [Int64: Int64] = [:]
-        /// The ends of reserved disk space. Nil if the file system can't reserve space.
+        /// For each part, by its start, the end of its reserved disk space. Nil if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
@@ -56,7 +56,7 @@ final class PartialFile: Sendable {
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
-            // Bytes that weren't counted may be wrong.
+            // Cut off bytes that weren't counted, because they may be wrong.
             try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
@@ -80,7 +80,7 @@ final class PartialFile: Sendable {
             (record.representation, record.user) = (representation, user)
             plan = RangePlan(total: representation?.total)
         }
-        // After a crash, the old record must not describe the new bytes.
+        // Flush the new record before the bytes change, so after a crash the old record doesn't describe new bytes.
         if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
         // Truncating released the reserved space.
@@ -128,7 +128,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // An outdated counter must not overwrite a new plan's counter.
+        // Write the counter under the lock, so an outdated counter doesn't overwrite a new plan's counter.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))

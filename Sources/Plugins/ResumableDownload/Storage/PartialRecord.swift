@@ -6,7 +6,7 @@ import ErrandTransfers
 struct PartialRecord: Codable, Sendable, Equatable {
     /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// Identifies the request. A digest, so no secret in a URL is written to disk.
+    /// A digest that identifies the request, so no secret in its URL is written to disk.
     var request: String
     /// The user whose bytes are on disk. Nil before the first byte, and in older sidecars, which count as anonymous.
     var user: UserStamp?

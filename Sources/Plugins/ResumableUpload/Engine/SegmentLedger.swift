@@ -69,7 +69,7 @@ struct UploadSegment: Codable, Sendable, Equatable {
     var start: Int64
     /// The offset after the segment's last byte.
     var end: Int64
-    /// Nil until the server has sent the segment's URL.
+    /// The segment's upload on the server. Nil until the server has sent its URL.
     var resource: UploadResource?
     /// The number of bytes that the server has confirmed, for display.
     var acknowledged: Int64 = 0
@@ -110,7 +110,7 @@ final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
         var acknowledged: Int64
-        /// Nil before the segment begins and after it's complete.
+        /// The segment's state. Nil before the segment begins and after it's complete.
         var state: TransferState?
     }
 

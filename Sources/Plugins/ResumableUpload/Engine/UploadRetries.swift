@@ -25,8 +25,8 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// Counts a question for the server's offset, which isn't progress. Returns false if the server was asked too
-    /// often.
+    /// Counts a request that asks for the server's offset, which isn't progress. Returns false if the server was asked
+    /// too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries

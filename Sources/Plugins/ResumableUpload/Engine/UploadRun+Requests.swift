@@ -183,7 +183,7 @@ extension UploadRun {
             let before = part?.offset
             state.offset = offset
             guard let offset else {
-                // Ask immediately, but not endlessly.
+                // Ask the server immediately, but only a limited number of times.
                 guard state.retries.countsInquiry() else {
                     throw TemporaryFault(reason: "the server doesn't report how many bytes it has received")
                 }
@@ -211,7 +211,8 @@ extension UploadRun {
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
         }
-        // The transport waits for this, so don't flush. A failed write matters only after a crash.
+        // The transport waits for this function, so it doesn't flush the record. A failed write matters only after a
+        // crash.
         if url != nil { try? save(state, flushes: false) }
     }
 

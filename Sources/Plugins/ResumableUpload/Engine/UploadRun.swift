@@ -45,7 +45,8 @@ struct UploadRun: Sendable {
         /// Whether to create the upload with an empty request. The last server received bytes, but the upload's URL
         /// didn't arrive in time.
         var beginsEmpty = false
-        /// Whether the body was opened for a request. A body that can be read only once can't be sent again then.
+        /// Whether the body was opened for a request. After that, a body that can be read only once can't be sent
+        /// again.
         var hasSent = false
     }
 
@@ -103,7 +104,7 @@ struct UploadRun: Sendable {
         while true {
             if control.isPaused { tally.set(.paused) }
             try await control.waitUntilResumed()
-            // An inner retry filter may have repeated the request already.
+            // If this number increases, an inner retry filter has repeated the request already, so this filter doesn't.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -333,7 +334,7 @@ extension UploadRun {
             return
         }
         let (tally, control) = (tally, control)
-        // Accessories and errors keep requests, so a body must not keep the activity, which the tally reports to.
+        // Accessories and errors keep requests, and so this body. It must not keep the tally, which keeps the activity.
         let open: @Sendable () throws -> HTTPBody = { [weak tally] in
             // A redirect sends the part again.
             if count.restart() { tally?.begin(at: part.offset, of: source.length) }
@@ -351,7 +352,7 @@ extension UploadRun {
             ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
     }
 
-    /// A pause ends the request if the upload can resume, and otherwise stops sending the body.
+    /// Sends a request. A pause ends it if the upload can resume, and otherwise stops sending the body.
     ///
     /// - Parameter findings: The findings of a creating request, which can resume when the server has sent its URL.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {

@@ -30,7 +30,7 @@ struct UploadPart: Sendable, Equatable {
     /// Excludes bytes from a part that ends the upload. Another request then has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
-        // If the body's length is unknown, so is its last byte.
+        // If the body's length is unknown, its last byte is unknown too, so the part stays empty.
         (count, isLast) = (held == .lastByte ? count.map { max(0, $0 - 1) } ?? 0 : 0, false)
     }
 }

@@ -125,7 +125,7 @@ extension TransferError {
 struct UploadRecord: Codable, Sendable, Equatable {
     /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// Identifies the upload. A digest, so no secret in a URL is written to disk.
+    /// A digest that identifies the upload, so no secret in its URL is written to disk.
     var request: String
     /// The user of the upload. Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?

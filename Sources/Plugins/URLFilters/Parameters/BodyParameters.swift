@@ -33,7 +33,7 @@ enum BodyParameters {
         }
     }
 
-    /// Whether the request applied a content coding itself. A filter can't undo that coding.
+    /// Returns whether the request applied a content coding itself, which a filter can't undo.
     static func isForeign(_ http: HTTPRequest) -> Bool {
         http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }

@@ -121,7 +121,7 @@ struct JSONObjectText {
                 case .closeBrace, .closeBracket: try expect(open.popLast() ?? .invalid, token)
                 case .comma, .colon: if open.isEmpty { throw Fault(offset: token.range.lowerBound) }
                 case .string:
-                    // A string only needs an end. The receiver judges its content.
+                    // Only checks that the string has an end. The receiver checks its content.
                     if token.content.upperBound == token.range.upperBound { throw Fault(offset: bytes.count) }
                 case .number, .literal, .invalid:
                     if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }

@@ -62,8 +62,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
-        // Before setting the URL: if a later filter moved the request to an origin that mustn't see the secrets,
-        // setting the URL removes them and the marks.
+        // Marks the secrets before setting the URL. If a later filter moved the request to an origin that mustn't see
+        // the secrets, setting the URL removes them and their marks.
         for (step, items) in secrets {
             exchange.assign(
                 to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))

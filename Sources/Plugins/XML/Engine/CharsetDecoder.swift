@@ -12,9 +12,9 @@ struct CharsetDecoder: Sendable {
         case utf16(isBigEndian: Bool)
         /// UTF-32 isn't in the Encoding Standard, so only a byte order mark or the first bytes select it.
         case utf32(isBigEndian: Bool)
-        /// One byte per character, so chunks can be decoded separately.
+        /// A charset with one byte per character, so chunks can be decoded separately.
         case bytewise(Charset)
-        /// Decoded as a whole, at the end.
+        /// A charset that is decoded as a whole, at the end of the document.
         case whole(Charset)
     }
 
@@ -23,6 +23,8 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
+    /// Creates a decoder.
+    ///
     /// - Parameter header: the charset from the header. An empty string counts as `nil`.
     init(header: String?, limit: Int) {
         // A stream can be unlimited, but some charsets are decoded as a whole, so their documents are held in memory.

@@ -9,7 +9,7 @@ struct NamespaceScope: Sendable {
     private var namespaces: [String: String] = ["xml": XMLName.xmlNamespace]
     private var changes: [Change] = []
     private var depth = 0
-    /// Identifies the current set of declarations. Other sets have other numbers.
+    /// The number of the current set of namespace declarations. Each set has its own number.
     private var scope = 0
     private var scopes = 0
     private var names = NameTable()
@@ -123,7 +123,7 @@ struct NameTable: Sendable {
     struct Entry: Sendable {
         let written: [UInt8]
         let name: XMLName
-        /// The set of declarations when the name was resolved.
+        /// The number of the set of declarations in effect when the name was resolved.
         fileprivate let scope: Int
         fileprivate let isElement: Bool
     }
@@ -132,7 +132,7 @@ struct NameTable: Sendable {
     /// The maximum length of a cached name in bytes.
     private static let longest = 64
 
-    /// Empty before the first name.
+    /// The cached names by slot. Empty before the first name.
     private var entries: [Entry?] = []
 
     func find(_ bytes: ArraySlice<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {
