@@ -231,7 +231,7 @@ extension ValueFrame: SingleValueDecodingContainer {
     }
 }
 
-// The errors of `JSONDecoder`, and the slow paths to values, which determine the error.
+// The errors of `JSONDecoder`, and the slower ways to read values, which throw these errors.
 extension ValueFrame {
     func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(
@@ -342,7 +342,7 @@ extension ValueFrame {
         if case .iso8601 = strategy {
             let text = try string(at: position, step)
             if let date = ISO8601Date.date(text) { return date }
-            // The same path as in `JSONDecoder`, which ends at the type that reads the date.
+            // Like `JSONDecoder`, throws the coding path of the type that reads the date.
             throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }

@@ -135,7 +135,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         case .number, .offset:
             // Whatever the total is, an empty page is the last. Otherwise the list might never end.
             if count == 0 { return false }
-            // A page is short only compared with an earlier page, because the server may limit the page size.
+            // Without a total, the list ends with a page that's shorter than an earlier page. The requested size
+            // doesn't matter, because the server may limit it.
             guard let total, total >= 0 else { return count >= position.history.largest }
             return next.offset < total
         case .cursor:

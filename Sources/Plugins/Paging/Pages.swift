@@ -167,7 +167,7 @@ struct PageTrail {
     /// Throws `repeatedPage` if the next page was visited before.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
-        // Only the first page's response contains its URL.
+        // The position of the first page doesn't contain the page's URL, so the URL comes from the response.
         if next.url != nil, page.position.url == nil {
             seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
         }

@@ -52,8 +52,8 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private var failure: XMLError?
         private var endLocation = XMLLocation()
 
-        /// The position after the last parsed bytes. Computed on demand, because that recounts the bytes of an
-        /// incomplete construct.
+        /// The position after the last parsed bytes. Computed on demand, because computing it counts the bytes of an
+        /// incomplete construct again.
         var location: XMLLocation { parser?.location ?? endLocation }
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON number as an exact decimal: `mantissa * 10^exponent`. The mantissa has no trailing zeros.
+/// A JSON number as an exact decimal: `mantissa * 10^exponent`. The mantissa doesn't end in zero.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
     /// The mantissa, if it has at most 18 digits, otherwise 0.
@@ -20,7 +20,7 @@ struct ExactDecimal: Sendable, Hashable {
         }
         let first = p
         // `zeros` counts the zeros since the last nonzero digit. They're added only before another nonzero digit, so
-        // the mantissa has no trailing zeros.
+        // the mantissa doesn't end in zero.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]

@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
 /// A compiled schema: its own assertions, and the schemas that it applies to the same value and to parts of the value.
-/// An index of -1 means that there is no rule.
+/// An index of -1 means that the rule is missing.
 struct SchemaNode: Sendable {
     var location: SchemaLocation
     var resource = 0

@@ -165,7 +165,7 @@ struct LaneObject {
     var firstNeed = 0
     var needCount = 0
     var isWide = false
-    /// The start and the number of pairs in the arena's `numbers`, each of a key and a key that it requires.
+    /// The pairs of a key and a key that it requires: their start in the arena's `numbers`, and their number.
     var firstDependent = 0
     var dependentCount = 0
     var minimum = 0

@@ -101,8 +101,8 @@ struct KeyOrders {
     }
 }
 
-/// A key of an earlier object, prepared for comparison: its first 16 bytes with the closing quote, and its place in the
-/// text.
+/// A key of an earlier object, prepared for comparison: its first 16 bytes with the closing quote, and its position in
+/// the text.
 struct OrderedKey: BitwiseCopyable {
     private let word0: UInt64
     private let mask0: UInt64
@@ -151,7 +151,7 @@ extension ShapeValidator {
     @inline(__always) mutating func beginOrder() {
         frame.orderedBefore = orderedKeys
         // Doesn't follow the order if the number of keys is near the limit. Keys that follow an order aren't stored but
-        // count as well. While this object reads a key, no object inside it is open.
+        // count as well, and this object can add at most `maximumKeys` of them.
         let isNear = keys.count &+ orderedKeys &+ KeyOrders.maximumKeys > keys.limit
         let (first, count) = orders.keys(of: frame.order)
         (frame.firstKey, frame.orderedCount) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))

@@ -19,7 +19,7 @@ struct ShapeCompiler {
     /// For each constant of each tag, the nodes that have it.
     var tagged: [[Int32]] = []
     var fault: JSONProblem?
-    /// Reserved nodes that aren't compiled yet. A list, so deep shapes don't need a deep stack.
+    /// The nodes that aren't compiled yet. Thanks to this list, deep shapes don't need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]

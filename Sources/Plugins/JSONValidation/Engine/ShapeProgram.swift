@@ -71,7 +71,7 @@ final class ShapeProgram: Sendable {
     }
 }
 
-/// The constraints of a value: its kinds, and a rule per kind. An index of -1 means that there is no rule.
+/// The constraints of a value: its kinds, and a rule per kind. An index of -1 means that the rule is missing.
 struct ShapeRule {
     var kinds: UInt8 = 0
     /// The kinds whose values all fit.

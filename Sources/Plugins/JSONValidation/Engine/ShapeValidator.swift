@@ -314,7 +314,7 @@ extension ShapeValidator {
         var order: Int32 = -1
         var isObject = false
         var start = 0
-        /// The opening quote of the current key.
+        /// The index of the current key's opening quote.
         var key = 0
         /// The number of elements before the current element, or of keys that the rule doesn't name.
         var count = 0

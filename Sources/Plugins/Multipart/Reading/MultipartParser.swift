@@ -179,8 +179,7 @@ struct BoundaryScanner {
 
     init(_ boundary: String) {
         delimiter = Delimiter("--" + boundary)
-        // The last boundary's line has two more hyphens. If the boundary consists only of hyphens, it would look like
-        // the first.
+        // If a boundary consists only of hyphens, its last line in this form equals its first line in the other form.
         let isHyphenated = boundary.hasPrefix("--") && boundary.contains { $0 != "-" }
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }
@@ -228,7 +227,7 @@ struct BoundaryScanner {
                 return result
             }
         }
-        // The end may contain a carriage return and the start of a separator.
+        // Holds back the end of the data, because it may contain a carriage return and the start of a separator.
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 

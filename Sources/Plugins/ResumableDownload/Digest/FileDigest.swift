@@ -89,7 +89,8 @@ struct ContentDigestCheck {
 
 /// Digest fields (RFC 9530): `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {
-    /// Returns nil if the value is missing or the field isn't a dictionary (RFC 9651, section 3.2).
+    /// Returns the SHA-256 in a field. Returns nil if it's missing or the field isn't a dictionary (RFC 9651, section
+    /// 3.2).
     static func sha256(_ field: String?) -> [UInt8]? {
         guard let field, field.utf8.count <= 4096,
             let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,

@@ -125,7 +125,8 @@ extension DownloadRun {
             // Keep the other properties, which describe the bytes on disk.
             try file.learn(total: representation.total)
         }
-        // The digest covers encoded bytes (RFC 9530, section 3). Without a length, the transport has decoded them.
+        // The digest covers encoded bytes (RFC 9530, section 3), so it's useless if the transport has decoded them.
+        // Then the length is missing too.
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }

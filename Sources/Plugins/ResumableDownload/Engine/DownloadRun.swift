@@ -78,7 +78,7 @@ struct DownloadRun: Sendable {
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         // Further requests are sent only for the user whose bytes are on disk.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
-        // A progress bar continues where it ended, even if the download starts paused.
+        // Reports the bytes on disk, so a progress bar continues where it ended, even if the download starts paused.
         if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
         while true {
             if control.isPaused { meter.set(.paused) }

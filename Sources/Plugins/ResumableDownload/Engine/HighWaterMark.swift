@@ -10,7 +10,7 @@ struct HighWaterMark {
     mutating func rises(to file: PartialFile) -> Bool {
         let now = file.representation?.validator
         if now != validator {
-            // A file that keeps changing makes no progress.
+            // If the file keeps changing, new bytes don't count as progress.
             if validator != nil { changes += 1 }
             (validator, received) = (now, 0)
         }

@@ -27,8 +27,8 @@ struct Representation: Codable, Hashable, Sendable {
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Returns whether a response without a length has no other sign of where its content ends. URLSession may decode
-    /// content even if no coding was requested, and then hides the length, so byte offsets are unknown.
+    /// Returns whether a response without a length doesn't show otherwise where its content ends. URLSession may
+    /// decode content even if no coding was requested, and then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)

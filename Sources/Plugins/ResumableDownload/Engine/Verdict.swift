@@ -18,7 +18,7 @@ struct Inquiry: Sendable {
 }
 
 enum Verdict: Equatable {
-    /// The requested part, in the version of the bytes on disk.
+    /// The requested part. If there are bytes on disk, it belongs to the same version.
     case part(end: Int64, Representation)
     /// The whole file. `isSame` tells whether it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)

@@ -113,7 +113,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Writes bytes to a part. Returns the number of written bytes, because the part may have become shorter.
+    /// Writes bytes to a part. Returns how many it wrote, which are fewer if the part has become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }

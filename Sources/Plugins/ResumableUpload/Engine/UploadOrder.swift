@@ -127,7 +127,8 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// The number of files that an upload opens: the record, and a body and a socket for each connection.
+    /// The number of file descriptors that the upload needs: for the record, and for a body and a socket per
+    /// connection.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {

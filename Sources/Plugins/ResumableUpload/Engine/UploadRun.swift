@@ -193,7 +193,8 @@ extension UploadRun {
         let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
         state.record = record
         if let found = record.found, found.request == state.identity, !order.beginsAnew {
-            // A progress bar continues where it ended, before the server has been asked.
+            // Reports the progress of the last run, so a progress bar continues where it ended before the server has
+            // been asked.
             tally.acknowledge(found.acknowledged)
             order.meter.begin(at: found.reached, total: state.source.length)
         }

@@ -45,8 +45,8 @@ enum UploadFields {
         return numbers
     }
 
-    /// The expiry by the device's clock: `max-age` in `Upload-Limit` (`expires` in version 6), or tus'
-    /// `Upload-Expires`.
+    /// Returns when the upload expires by the device's clock, from `max-age` in `Upload-Limit` (`expires` in version
+    /// 6), or from tus' `Upload-Expires`.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))

@@ -151,7 +151,7 @@ struct SourceFingerprint: Codable, Sendable, Hashable {
     var modified: Int64?
     var digest: String
 
-    /// The ranges to read: head, tail, and samples between them. Short bodies are read completely.
+    /// Returns the ranges to read: the head, the tail, and samples between them. Short bodies are read completely.
     static func samples(of size: Int64) -> [Range<Int64>] {
         if size <= 256 << 10 { return size > 0 ? [0..<size] : [] }
         let edge: Int64 = 64 << 10

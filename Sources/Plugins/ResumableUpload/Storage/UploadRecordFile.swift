@@ -150,6 +150,6 @@ struct UploadRecord: Codable, Sendable, Equatable {
 
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 
-    /// Where a progress bar of the last run ended.
+    /// The number of bytes that a progress bar showed at the end of the last run.
     var reached: Int64 { min(max(0, acknowledged, sent ?? 0), source.size) }
 }

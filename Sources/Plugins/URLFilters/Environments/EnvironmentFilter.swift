@@ -65,7 +65,7 @@ public struct EnvironmentFilter: Filter {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Returns the URL with the base URL in place of the placeholder, or `nil` if the URL has no placeholder.
+    /// Returns the URL with the base URL in place of the placeholder, or `nil` without a placeholder.
     private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
