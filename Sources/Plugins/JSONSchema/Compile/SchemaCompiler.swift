@@ -166,8 +166,8 @@ enum SchemaRecursion {
 /// The environments for resolving dynamic references. An environment maps each name to its anchor in the outermost
 /// resource that validation has entered. Equal environments have the same number. The empty environment has number 0.
 struct SchemaEnvironments {
-    /// For each environment, the numbers of the anchors' locations, by the number of the name. -1 means that the
-    /// environment doesn't have the name, and so does a missing entry at the end.
+    /// For each environment, the number of an anchor's location at the index of its name's number. If the environment
+    /// doesn't have the name, the entry is -1, or missing at the end.
     private var all: [[Int32]] = [[]]
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]

@@ -97,7 +97,8 @@ package import ErrandJSONSyntax
     }
 }
 
-/// A key prepared for comparison: its first 16 bytes with the closing quote, and the whole key in the pool.
+/// A key prepared for comparison: its first 16 bytes with the closing quote, and the whole key's position in an array
+/// of bytes.
 @usableFromInline package struct KeyRule: BitwiseCopyable, Sendable {
     @usableFromInline package var word0: UInt64
     @usableFromInline package var mask0: UInt64

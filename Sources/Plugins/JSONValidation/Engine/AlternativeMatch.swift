@@ -20,7 +20,8 @@ struct AlternativeMatch {
         var start: Int
         var key: Int
         var isObject: Bool
-        /// The index of the level's first candidate. The candidates of the value inside follow.
+        /// The index of the first candidate for this array or object. The candidates for the value inside come after
+        /// its own.
         var first: Int
         var count = 0
         var object: Int

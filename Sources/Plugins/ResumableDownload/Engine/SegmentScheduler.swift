@@ -14,7 +14,7 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// The number of changes to this state. A segment waits only if it hasn't increased, so the segment doesn't
+        /// The number of changes to this state. A segment waits only if the number is still the same, so it doesn't
         /// miss a change.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []

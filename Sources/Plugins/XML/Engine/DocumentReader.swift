@@ -156,7 +156,7 @@ struct DocumentReader: Sendable {
         }
         if position == start { return }
         if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
-            // Usually, this is the whole text, so it doesn't have to be collected first.
+            // Usually, this is all text up to the next tag. It becomes an event without being added to `text` first.
             events.append(.text(part.string(start..<position)))
         } else {
             text.append(contentsOf: part[start..<position])
