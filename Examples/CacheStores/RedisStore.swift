@@ -1,9 +1,11 @@
 import Errand
 import ErrandCache
 import Foundation
+import Synchronization
 
 /// A store in Redis, so processes on many machines share one cache. Redis enforces its own limit (`maxmemory`,
-/// `maxmemory-policy allkeys-lru`) and drops entries a day after they expire.
+/// `maxmemory-policy allkeys-lru`) and drops entries a day after they expire. A removal doesn't stop a write that another
+/// process has begun.
 ///
 /// ```swift
 /// filters: [.cache(RedisStore(port: 6379))]
@@ -12,6 +14,7 @@ final class RedisStore: CacheStore {
     private let redis: RedisConnection
     private let prefix: String
     private let maximumBytes: Int
+    private let writes = Mutex(InFlightWrites())
 
     init(port: UInt16 = 6379, prefix: String = "errand:", maximumBytes: Int = 8 << 20) {
         redis = RedisConnection(port: port)
@@ -28,18 +31,27 @@ final class RedisStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         // Head and body are one value, so readers never see one without the other.
         let body = try await entry.body.collect(upTo: maximumBytes)
+        if writes.withLock({ $0.isStopped(write) }) { return }
         let head = entry.head.encoded()
         let length = withUnsafeBytes(of: UInt32(head.count).littleEndian) { Data($0) }
         let seconds = min(max(entry.head.expires.timeIntervalSinceNow, 0), 1e9) + 86_400
         _ = try await redis.send(
             word("SET"), name(key), Data(key.digestBytes) + length + head + body, word("EX"), word("\(Int(seconds))"))
+        // The removal may have reached Redis before the entry did.
+        if writes.withLock({ $0.isStopped(write) }) { _ = try await redis.send(word("DEL"), name(key)) }
     }
 
-    func remove(_ key: CacheKey) async throws { _ = try await redis.send(word("DEL"), name(key)) }
+    func remove(_ key: CacheKey) async throws {
+        writes.withLock { _ = $0.stop(key) }
+        _ = try await redis.send(word("DEL"), name(key))
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        writes.withLock { $0.stop(where: matches) }
         var cursor = word("0")
         repeat {
             let page = try await redis.send(

@@ -119,6 +119,7 @@ extension PluginTemplate {
                     private var entries: [CacheKey: Kept] = [:]
                     private var bytes = 0
                     private var uses = 0
+                    private var writes = InFlightWrites()
                     private let hashKey = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
                     /// - Parameter limit: the total size in bytes. Defaults to 10 MB. One response may use a quarter of
@@ -134,25 +135,34 @@ extension PluginTemplate {
 
                     /// Stores an entry. If reading its body throws, rethrows the error and keeps the earlier entry.
                     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+                        let write = writes.begin(entry.head, for: key)
+                        defer { writes.end(write) }
                         // The body may be a stream. Collect it, so it can be read any number of times.
                         let body = HTTPBody(try await entry.body.collect(upTo: limit / 4))
+                        if writes.isStopped(write) { return }
                         // A head takes a few hundred bytes.
                         let size = Int(body.length ?? 0) + key.text.utf8.count + 1_000
-                        remove(key)
+                        drop(key)
                         uses += 1
                         entries[key] = Kept(entry: CacheEntry(head: entry.head, body: body), bytes: size, lastUse: uses)
                         bytes += size
                         while bytes > limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
-                            remove(oldest.key)
+                            drop(oldest.key)
                         }
                     }
 
                     /// Removes an entry.
-                    public func remove(_ key: CacheKey) { bytes -= entries.removeValue(forKey: key)?.bytes ?? 0 }
+                    public func remove(_ key: CacheKey) {
+                        writes.stop(key)
+                        drop(key)
+                    }
+
+                    private func drop(_ key: CacheKey) { bytes -= entries.removeValue(forKey: key)?.bytes ?? 0 }
 
                     /// Removes the entries that match.
                     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
-                        for (key, kept) in entries where matches(kept.entry.head) { remove(key) }
+                        writes.stop(where: matches)
+                        for (key, kept) in entries where matches(kept.entry.head) { drop(key) }
                     }
 
                     /// A key for hashing values that must not be stored in plain text. It lives as long as the entries.

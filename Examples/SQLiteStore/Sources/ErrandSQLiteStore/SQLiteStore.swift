@@ -17,6 +17,7 @@ public actor SQLiteStore: CacheStore {
     private let limit: CacheLimit
     private var opened: SQLiteConnection?
     private var key: Data?
+    private var writes = InFlightWrites()
 
     /// Creates a store without opening the database.
     ///
@@ -45,7 +46,10 @@ public actor SQLiteStore: CacheStore {
 
     /// Stores an entry. If reading its body throws, rethrows the error and keeps the earlier entry.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.begin(entry.head, for: key)
+        defer { writes.end(write) }
         let body = try await entry.body.collect(upTo: Int(clamping: limit.bytes / 4))
+        if writes.isStopped(write) { return }
         let (head, bytes) = (entry.head.encoded(), Self.bytes(key))
         let size = Int64(head.count + body.count + bytes.count)
         try with { database in
@@ -76,11 +80,13 @@ public actor SQLiteStore: CacheStore {
 
     /// Removes an entry.
     public func remove(_ key: CacheKey) throws {
+        writes.stop(key)
         try with { try $0.run("DELETE FROM entries WHERE key = ?", .blob(Self.bytes(key))) }
     }
 
     /// Removes the entries whose heads match.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) throws {
+        writes.stop(where: matches)
         try with { database in
             try database.transaction {
                 var found: [Int64] = []

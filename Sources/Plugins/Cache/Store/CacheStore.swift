@@ -17,11 +17,12 @@ public protocol CacheStore: AnyObject, Sendable {
     func entry(for key: CacheKey) async throws -> CacheEntry?
 
     /// Stores an entry, which replaces the earlier entry with the same key. Read a streamed body to the end. If reading
-    /// throws, keep the earlier entry and rethrow.
+    /// throws, keep the earlier entry and rethrow. If the entry is removed in the meantime, don't add it
+    /// (``InFlightWrites``).
     func store(_ entry: CacheEntry, for key: CacheKey) async throws
 
     /// Replaces the head of an entry and keeps the body. Returns false and changes nothing if the entry doesn't exist
-    /// or its head isn't `old`.
+    /// or its head isn't `old`. Compare ``CacheEntryHead/encoded()``, because encoding rounds dates.
     ///
     /// The default implementation reads the entry and stores it again, which undoes a removal in between. Implement
     /// this method if others use the store at the same time, or if it can avoid copying the body.

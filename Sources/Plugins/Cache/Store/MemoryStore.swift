@@ -12,6 +12,7 @@ public final class MemoryStore: CacheStore {
     fileprivate struct Node {
         var key: CacheKey
         var entry: CacheEntry
+        let write: InFlightWrites.ID
         var cost: Int64
         var older: Int
         var newer: Int
@@ -24,6 +25,7 @@ public final class MemoryStore: CacheStore {
         var oldest = -1
         var newest = -1
         var bytes: Int64 = 0
+        var writes = InFlightWrites()
     }
 
     private let limit: CacheLimit
@@ -54,16 +56,19 @@ public final class MemoryStore: CacheStore {
         let overhead = Self.overhead(key, entry.head)
         let room = limit.bytesOfOne - overhead
         guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
+        let write = state.withLock { $0.writes.begin(entry.head, for: key) }
+        defer { state.withLock { $0.writes.end(write) } }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
         // Copy the bytes, because a slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in
+            if state.writes.isStopped(write) { return }
             if let index = state.indices[key] { state.remove(index) }
             while state.bytes > limit.bytes - cost || state.nodes.count >= limit.entries, state.oldest >= 0 {
                 state.remove(state.oldest)
             }
-            if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), cost) }
+            if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), write, cost) }
         }
     }
 
@@ -94,17 +99,21 @@ public final class MemoryStore: CacheStore {
     /// Removes a key's entry, if it exists.
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
+            state.writes.stop(key)
             if let index = state.indices[key] { state.remove(index) }
         }
     }
 
     /// Removes the entries whose heads match.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async {
-        // The closure may use the store, so call it on a copy, without the lock.
-        let held = state.withLock { $0.nodes.map { (key: $0.key, head: $0.entry.head) } }
-        let found = held.filter { matches($0.head) }
+        // The closure may use the store, so call it on copies, without the lock.
+        let (held, writes) = state.withLock { ($0.nodes.map { (write: $0.write, head: $0.entry.head) }, $0.writes) }
+        let found = Set(held.filter { matches($0.head) }.map(\.write) + writes.ids(where: matches))
+        if found.isEmpty { return }
         state.withLock { state in
-            for (key, _) in found {
+            for write in found { state.writes.stop(write) }
+            // A write may have ended since the copy. Its entry is found by the write's number.
+            for key in state.nodes.filter({ found.contains($0.write) }).map(\.key) {
                 if let index = state.indices[key] { state.remove(index) }
             }
         }
@@ -119,9 +128,11 @@ extension MemoryStore: ImmediateStore {
 }
 
 extension MemoryStore.State {
-    fileprivate mutating func add(_ key: CacheKey, _ entry: CacheEntry, _ cost: Int64) {
+    fileprivate mutating func add(
+        _ key: CacheKey, _ entry: CacheEntry, _ write: InFlightWrites.ID, _ cost: Int64
+    ) {
         indices[key] = nodes.count
-        nodes.append(MemoryStore.Node(key: key, entry: entry, cost: cost, older: -1, newer: -1))
+        nodes.append(MemoryStore.Node(key: key, entry: entry, write: write, cost: cost, older: -1, newer: -1))
         link(nodes.count - 1)
         bytes += cost
     }

@@ -154,9 +154,13 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    func remove(_ digest: [UInt8]) throws(DiskFile.Failure) {
+    /// Waits until no entry is being installed.
+    func finishInstalling() throws(DiskFile.Failure) { try withLockedUsage { _, _ throws(DiskFile.Failure) in } }
+
+    /// Removes an entry. If a write may be installing the entry right now, pass `true`, to wait for the write.
+    func remove(_ digest: [UInt8], evenIfAbsent isArriving: Bool = false) throws(DiskFile.Failure) {
         let path = path(of: digest)
-        if DiskFile.Status(path: path) == nil { return }
+        if !isArriving, DiskFile.Status(path: path) == nil { return }
         do {
             try withLockedUsage { _, usage throws(DiskFile.Failure) in
                 guard let status = DiskFile.Status(path: path) else { return }

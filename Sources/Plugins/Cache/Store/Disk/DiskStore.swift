@@ -39,6 +39,8 @@ public final class DiskStore: CacheStore {
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
+    /// The writes of this store. Writes of other stores in the same directory can't be stopped.
+    private let writes = Mutex(InFlightWrites())
     /// Up to this body length, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
     /// Up to this length, a file is read and checked at once. Bodies of longer files are streamed.
@@ -108,13 +110,19 @@ public final class DiskStore: CacheStore {
     ) async throws -> Bool {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
+        let id = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(id) } }
         do {
             let temporary = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
                 try files.makeTemporary()
             }
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                guard let old else { return try install(temporary, digest) }
+                guard let old else {
+                    let isInstalled = try install(temporary, digest) { writes.withLock { !$0.isStopped(id) } }
+                    if !isInstalled { DiskFile.remove(temporary) }
+                    return isInstalled
+                }
                 // The lock excludes other updates. After a removal or replacement, `file` is no longer at its path.
                 let path = files.path(of: digest)
                 let file = try DiskFile(updating: path)
@@ -137,7 +145,7 @@ public final class DiskStore: CacheStore {
     }
 
     private func install(
-        _ temporary: String, _ digest: [UInt8], where condition: () -> Bool = { true }
+        _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
     ) throws(DiskFile.Failure) -> Bool {
         let needsCandidates = try files.retryingWhenFull(for: 0) { () throws(DiskFile.Failure) in
             try files.install(temporary, digest, where: condition)
@@ -221,14 +229,21 @@ public final class DiskStore: CacheStore {
 
     /// Removes a key's entry, if it exists.
     @concurrent public func remove(_ key: CacheKey) async throws {
-        do { try files.remove(key.digestBytes) } catch { throw error.error }
+        let isArriving = writes.withLock { $0.stop(key) }
+        do { try files.remove(key.digestBytes, evenIfAbsent: isArriving) } catch { throw error.error }
     }
 
     /// Removes entries whose heads match or can't be read. Throws ``CacheStoreError`` if the directory can't be read or
     /// an entry can't be removed.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        // The closure may use the store, so call it on a copy, without the lock.
+        let arriving = writes.withLock { $0 }.ids(where: matches)
+        let isArriving = writes.withLock { writes in arriving.count { writes.stop($0) } > 0 }
         let digests: [[UInt8]]
-        do { digests = try files.digests() } catch { throw error.error }
+        do {
+            if isArriving { try files.finishInstalling() }
+            digests = try files.digests()
+        } catch { throw error.error }
         var failure: DiskFile.Failure?
         for digest in digests {
             try Task.checkCancellation()
