@@ -150,6 +150,33 @@ private struct Fake: Agent {
         #expect(log.count == 0)
     }
 
+    @Test("an accessory is asked once for each activity whether it listens")
+    func askedOnce() async throws {
+        struct Alternating: Accessory {
+            let reads: Log<Void>
+            let events: Log<ActivityEvent>
+            /// False, true, false and so on.
+            var isListening: Bool {
+                reads.add(())
+                return reads.count.isMultiple(of: 2)
+            }
+            func activity(_ activity: Activity, did event: ActivityEvent) { events.add(event) }
+        }
+        let (first, second) = (Log<ActivityEvent>(), Log<ActivityEvent>())
+        let (firstReads, secondReads) = (Log<Void>(), Log<Void>())
+        let agent = NetworkAgent(baseURL: base, transport: .stub(json))
+        let options = CallOptions(accessories: [
+            Alternating(reads: firstReads, events: first), Alternating(reads: secondReads, events: second),
+        ])
+        for number in 1...4 {
+            let (before, after) = (first.count, second.count)
+            _ = try await agent.start(GetUser(), options: options, completion: nil).value
+            #expect(firstReads.count == number && secondReads.count == number)
+            #expect((first.count > before) == number.isMultiple(of: 2))
+            #expect((second.count > after) == number.isMultiple(of: 2))
+        }
+    }
+
     @Test("notes are created only for accessories that observe them in activities of that kind")
     func notes() async throws {
         struct Choosy: Accessory {

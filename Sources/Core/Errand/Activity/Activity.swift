@@ -55,17 +55,20 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Use a single loop, because each loop copies the accessories.
-        var (isHeard, maximumBodyBytes, observesNotes) = (true, 0, false)
-        for accessory in accessories {
+        // Use a single loop, because each loop copies the accessories, and `isListening` can change between two reads.
+        var (maximumBodyBytes, observesNotes) = (0, false)
+        // Nil while all accessories listen.
+        var listening: [any Accessory]?
+        for (index, accessory) in accessories.enumerated() {
             guard accessory.isListening else {
-                isHeard = false
+                listening = listening ?? Array(accessories[..<index])
                 continue
             }
+            listening?.append(accessory)
             maximumBodyBytes = max(maximumBodyBytes, accessory.maximumBodyBytes)
             observesNotes = observesNotes || accessory.observesNotes(of: kind)
         }
-        let accessories = isHeard ? accessories : accessories.filter { $0.isListening }
+        let accessories = listening ?? accessories
         self.registry = registry
         givenLabel = label
         let start = registry.time.now
