@@ -25,7 +25,8 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
 }
 
 extension CacheableRequest {
-    /// The users to whom responses belong, from the policy's partition.
+    /// The partition of ``cachePolicy``, as the mark of the user whose responses the cache keeps apart. Empty if there's
+    /// no partition.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(

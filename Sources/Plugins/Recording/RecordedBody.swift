@@ -42,8 +42,8 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
-    /// Copies a body and masks secrets that have names in it. Call ``mask(_:)`` afterwards, to mask secrets known from
-    /// other parts of the exchange.
+    /// Copies a body and masks the values of members and items with secret names, such as `password`. Call ``mask(_:)``
+    /// afterwards, to mask secrets known from other parts of the exchange.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -53,7 +53,7 @@ extension RecordedBody {
     ///
     /// - Parameters:
     ///   - data: The body, or its start.
-    ///   - contentType: The body's `Content-Type`. Defaults to nil, which guesses it.
+    ///   - contentType: The body's `Content-Type`. If it's nil, the default, the type is guessed.
     ///   - contentCoding: The bytes' `Content-Encoding`. Defaults to nil.
     ///   - length: The whole body's size in bytes. Defaults to the copy's size.
     ///   - redactor: Remembers the masked secrets.

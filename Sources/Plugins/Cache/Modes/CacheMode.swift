@@ -100,10 +100,12 @@ extension CallOptions {
     }
 }
 
-/// Carries the cache's result to the caller, because the agent may map a ``CacheMiss`` to another error.
+/// Passes the cache's result to the caller. The thrown error doesn't, because the agent may map a ``CacheMiss`` to
+/// another error.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
-    /// The reasons that fail the call, or nil if all of them do. Other reasons mean that no response is stored.
+    /// The reasons for which the caller gets the miss as an error, or nil for every reason. For other reasons, the
+    /// caller is told that no response is stored.
     private let failures: Set<CacheMiss.Reason>?
 
     private struct State {

@@ -173,7 +173,7 @@ extension CacheStore {
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
 }
 
-/// A store that can return some entries without waiting, and so without async frames.
+/// A store that can return some entries without waiting, which saves the cost of async calls.
 protocol ImmediateStore: CacheStore {
     /// The result of `entry(for:)`, if it's known without waiting.
     func entryAtOnce(for key: CacheKey) -> KnownEntry

@@ -91,7 +91,8 @@ struct Permissions: Sendable {
         mayWait = effects.contains(where: \.isWaiting)
     }
 
-    /// Whether the filter may change requests according to its traits. `false` if the effects list the allowed changes.
+    /// Whether the filter's traits allow it to change requests. `false` if the author has listed the allowed changes,
+    /// because the list replaces the traits.
     private var changesRequest: Bool {
         !isListed
             && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])

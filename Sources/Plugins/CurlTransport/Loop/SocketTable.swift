@@ -85,7 +85,7 @@ final class SocketTable: @unchecked Sendable {
     }
 
     /// Handles an event that libcurl doesn't wait for: ends a quiet connection that received bytes, and stops watching
-    /// the socket. A quiet socket without bytes stays watched.
+    /// the socket. A quiet connection is an open connection that no request uses. Without bytes, it stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -99,8 +99,8 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends quiet connections that have received bytes, such as a 408 before the server closes. libcurl would take
-    /// these bytes for the next response.
+    /// Ends connections that no request uses, but that have received bytes. For example, some servers send a response
+    /// with status 408 before they close an idle connection. libcurl would take these bytes for the next response.
     func endSpoiled() {
         // epoll moves the events that it returns to the end of its queue, so the next call returns other events.
         for _ in 0...(open / Self.spoiledAtOnce) {

@@ -13,12 +13,13 @@ struct SchemaState {
     var laneCount = 0
     var firstGate = 0
     var firstBranch = 0
-    /// The lanes of the roots, in ascending order. Roots are the schemas that the state was derived for.
+    /// The index of the first root and the number of roots. The roots are the lanes of the schemas that the state was
+    /// derived for, in ascending order.
     var firstRoot = 0
     var rootCount = 0
     /// The steps for applying the state: one per lane, and one per branch of a gate.
     var cost = 0
-    /// The scalar kinds whose values all fit every lane.
+    /// The kinds of scalars, such as strings, whose values all lanes accept without looking at the value.
     var plain: UInt8 = ValueKind.all
     var wantsHash = false
     var hasArrays = false

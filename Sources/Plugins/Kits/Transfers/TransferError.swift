@@ -19,7 +19,8 @@ public struct TransferError: Error, Sendable {
 
     /// The kind of failure. Stable, so you can use it in a `switch` and in metrics.
     public let code: Code
-    /// What was expected and what happened, as a sentence for developers without a full stop. Contains full file paths.
+    /// What was expected and what happened: a sentence for developers, which doesn't end with a full stop. Contains full
+    /// file paths.
     public let message: String
     /// The transfer's request, or `nil` if the operation concerned a directory.
     public var request: HTTPRequest?

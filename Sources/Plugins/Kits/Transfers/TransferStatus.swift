@@ -78,7 +78,7 @@ public enum TransferState: Sendable, Hashable {
 /// if case .note(let note) = event, let notice = note.details as? TransferNotice { print(notice) }
 /// ```
 ///
-/// Each `reason` is a sentence for users without a full stop. Write a `default` when you `switch` over notices, because
+/// Each `reason` is a sentence for users, which doesn't end with a full stop. Write a `default` when you `switch` over notices, because
 /// cases may be added.
 public enum TransferNotice: Sendable, Hashable {
     /// The transfer waits because the process has too many open files.
@@ -120,7 +120,7 @@ extension TransferNotice: CustomStringConvertible {
 }
 
 extension TransferNotice {
-    /// Returns the reason why an attempt failed, for users: a sentence without a full stop, and without the error's
+    /// Returns the reason why an attempt failed, for users: a sentence that doesn't end with a full stop, without the error's
     /// code and URL.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {

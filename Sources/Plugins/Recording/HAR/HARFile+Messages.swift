@@ -23,7 +23,7 @@ extension HARFile {
         /// The body's size in bytes.
         public var bodySize: Int64
 
-        /// Creates a request. Arguments with a default are optional in the format.
+        /// Creates a request. The defaults stand for unknown values: empty text and lists, and a size of -1.
         public init(
             method: String, url: String, httpVersion: String = "", headers: [Pair] = [], queryString: [Pair] = [],
             postData: PostData? = nil, bodySize: Int64 = -1

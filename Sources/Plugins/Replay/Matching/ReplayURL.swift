@@ -30,11 +30,12 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// Characters of a path whose meaning changes if they're escaped. For example, `/a%2Fb` is one segment.
+    /// Characters of a path whose meaning changes if they're escaped, so their escapes stay as they are. For example,
+    /// `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// The same for an item's name, in which `+` may be a space, and `;` a separator.
+    /// These characters of a query item's name. In a name, `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// The same for an item's value, in which `=` isn't a delimiter.
+    /// These characters of a query item's value. In a value, `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {

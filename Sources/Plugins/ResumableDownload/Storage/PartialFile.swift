@@ -183,7 +183,7 @@ final class PartialFile: Sendable {
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: state.record.flushed)
             state.uncounted = [:]
-            // If this fails, the old record stays valid, and the next write fails too.
+            // An error can be ignored: the old record stays valid, and the next write reports the error.
             _ = write(&state) ?? writeCounters(state)
             return rest
         }

@@ -61,8 +61,8 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns an order with the next record, because the current record belongs to another user. If all records do,
-    /// the last one is overwritten.
+    /// Returns an order that uses the next of the source's records. Call this if the current record belongs to another
+    /// user. If every record does, the order overwrites the last one.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
