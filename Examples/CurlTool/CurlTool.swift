@@ -17,7 +17,7 @@ struct CurlTool: Transport {
             throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
-            throw ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(upload.count)")
+            throw ErrandError(.invalidRequest, "the body has \(upload.count) bytes, but \(length) were announced")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
         // Pass the options in a file, because every user of the machine can read the command line.

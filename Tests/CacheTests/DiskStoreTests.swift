@@ -190,7 +190,7 @@ struct DiskStoreTests {
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
         #expect(
             f.notes.all.withLock {
-                $0.contains { $0.hasPrefix("the cache is skipped, because its store didn't return the secret") }
+                $0.contains { $0.hasPrefix("the cache isn't used, because its store couldn't provide its secret") }
             })
     }
 

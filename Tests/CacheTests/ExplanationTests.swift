@@ -17,13 +17,13 @@ import Testing
     @Test(
         "the cache explains in both stages where it stores, and which policy applies by default",
         arguments: [
-            (CachePolicy.off, "default policy off"), (.http(partition: "secret"), "default policy HTTP"),
-            (.timed(.seconds(30), partition: "secret"), "default policy timed for 30 s"),
-            (.timed(.seconds(30)).and(.http), "default policy timed for 30 s, then HTTP"),
+            (CachePolicy.off, "default policy: off"), (.http(partition: "secret"), "default policy: HTTP"),
+            (.timed(.seconds(30), partition: "secret"), "default policy: timed for 30 s"),
+            (.timed(.seconds(30)).and(.http), "default policy: timed for 30 s, then HTTP"),
         ])
     func says(policy: CachePolicy, summary: String) {
         let explanation = explanation([.cache(.memory(), policy: policy)])
-        let steps = explanation.steps.filter { $0.text.hasPrefix("cache in MemoryStore, ") }
+        let steps = explanation.steps.filter { $0.text.hasPrefix("cache in MemoryStore: ") }
         #expect(steps.map(\.stage) == [.call, .hop])
         #expect(steps.allSatisfy { $0.text.hasSuffix(summary) })
         #expect(!explanation.description.contains("secret"))

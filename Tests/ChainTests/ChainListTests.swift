@@ -77,7 +77,7 @@ struct ChainListTests {
         let nothing = await #expect(throws: ChainInputError.self) {
             try await shop.agent.run(Chain("list", steps: [ChainStep(after: Int.self, label: "a") { Get($0) }]))
         }
-        #expect(nothing?.description == "a needs Int from the previous step, got nothing")
+        #expect(nothing?.description == "a needs Int from the previous step, but it is the first step")
         #expect(shop.recording.outcomes == ["success"])
     }
 

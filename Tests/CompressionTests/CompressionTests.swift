@@ -193,7 +193,8 @@ import Testing
             for filters in [[own, compressing], [compressing, own]] {
                 let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub, filters: filters)
                 let explanation = agent.explain(Call<Void>(.get, "a"))
-                #expect("\(explanation)".contains("request bodies in zstd") && explanation.problems.isEmpty)
+                #expect(
+                    "\(explanation)".contains("compresses request bodies with zstd") && explanation.problems.isEmpty)
             }
         }
     }

@@ -29,7 +29,7 @@ import Testing
         let other = agent.start(Get())
         other.cancel()
         _ = await other.result
-        #expect("\(other)".hasSuffix(": cancelled by handle") || "\(other)".contains(": success"))
+        #expect("\(other)".hasSuffix(": cancelled by the handle") || "\(other)".contains(": success"))
         #expect("\(FailureSentence.busy)" == "busy")
     }
 }

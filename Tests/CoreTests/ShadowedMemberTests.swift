@@ -44,8 +44,9 @@ import Testing
 @Suite("Errors for people and for NSError", .leakChecked) struct ErrorDescriptionTests {
     @Test("the localized description is a sentence for people, and the code a number that stays")
     func description() {
-        let error = ErrandError(.truncated, "5 bytes announced, 3 received", underlying: CancellationError())
-        #expect(error.description == "truncated: 5 bytes announced, 3 received" && error.errorCode == 14)
+        let error = ErrandError(
+            .truncated, "received 3 bytes, but 5 bytes were announced", underlying: CancellationError())
+        #expect(error.description == "truncated: received 3 bytes, but 5 bytes were announced" && error.errorCode == 14)
         #expect(error.errorDescription == FailureSentence.connectionLost.text())
         #expect(error.errorUserInfo["NSDebugDescription"] as? String == error.description)
         #expect(ErrandError.errorDomain == "Errand.ErrandError")

@@ -40,7 +40,8 @@ struct WithoutHTTP3Tests {
 struct HTTP3Tests {
     private static let limitations: [KnownLimitation] =
         [
-            "a port that nobody listens on is a cannotConnect error", "a host name that doesn't exist is an error",
+            "connecting to a port without a listener fails with cannotConnect",
+            "a host name that doesn't exist is an error",
             "malformed chunks are invalidResponse, not connectionLost",
             "a transfer coding other than chunked is invalidResponse",
             "a header field that starts with a carriage return is invalidResponse",

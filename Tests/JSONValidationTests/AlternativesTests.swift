@@ -42,11 +42,11 @@ struct AlternativesTests {
         #expect(shape.accepts("5") && shape.accepts("95") && shape.accepts(#""ab""#) && shape.accepts(#""any""#))
         #expect(
             shape.complaints("50") == [
-                "document: expected an integer in 0...9 or an integer in 90...99, found a number that fits none (byte 0)"
+                "document: expected an integer in 0...9 or an integer in 90...99, found a number that doesn't fit (byte 0)"
             ])
         #expect(
             shape.complaints(#""abcd""#) == [
-                #"document: expected a string of 2 characters or "any", found a string that fits none (byte 0)"#
+                #"document: expected a string of 2 characters or "any", found a string that doesn't fit (byte 0)"#
             ])
         #expect(shape.complaints("{}") == ["document: expected a string or an integer, found an object (byte 0)"])
     }
@@ -66,7 +66,9 @@ struct AlternativesTests {
         let shape = JSONShape.either(odd, ten)
         #expect(shape.accepts("3") && shape.accepts("10"))
         #expect(
-            shape.complaints("4") == ["document: expected an odd number or ten, found a number that fits none (byte 0)"]
+            shape.complaints("4") == [
+                "document: expected an odd number or ten, found a number that doesn't fit (byte 0)"
+            ]
         )
         let objects = JSONShape.either(
             .custom("a big one", of: ["a": .integer]) { $0.data.count > 20 }, ["a": .integer, "b": .integer])

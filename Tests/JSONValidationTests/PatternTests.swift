@@ -139,11 +139,11 @@ struct PatternTests {
         #expect(problems.map(\.kind) == [.limit, .type])
         #expect(
             problems.first?.description
-                == "/a: expected a string that matches (a+)+ within 100 steps, found a string that takes more (byte 5)")
+                == "/a: expected a string that matches (a+)+ within 100 steps, found a string that needs more (byte 5)")
         limits.maximumPatternBytes = 10
         #expect(
             shape.complaints(#"{"a":"aaaaaaaaaaaa","b":1}"#, limits: limits) == [
-                "/a: expected a string of at most 10 bytes for its pattern, found 12 (byte 5)"
+                "/a: expected a string of at most 10 bytes, because a pattern applies to it, found 12 (byte 5)"
             ])
         limits.maximumPatternSteps = -1
         limits.maximumPatternBytes = 1_000

@@ -14,7 +14,9 @@ struct ShapeLimitTests {
         #expect(shape.problems(text, limits: limits).isEmpty)
         limits.maximumSteps = 20_000
         #expect(
-            Set(shape.problems(text, limits: limits).map(\.expected)) == ["a document that takes at most 20000 steps"])
+            Set(shape.problems(text, limits: limits).map(\.expected)) == [
+                "a document whose validation needs at most 20000 steps"
+            ])
     }
 
     @Test("custom checks and alternatives of shapes are limited too")

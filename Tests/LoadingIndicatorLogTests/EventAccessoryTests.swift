@@ -14,7 +14,7 @@ import Testing
             willStop: { [log] in log.add("will stop") },
             success: { [log] in log.add("success \($0?.status ?? 0)") },
             failure: { [log] in log.add("failure \(($0 as? ErrandError)?.code.description ?? "other")") },
-            cancelled: { [log] in log.add("cancelled by \($0)") }, didStop: { [log] in log.add("did stop") })
+            cancelled: { [log] in log.add("cancelled by the \($0)") }, didStop: { [log] in log.add("did stop") })
     }
 
     private func agent(_ response: StubResponse) -> NetworkAgent {
@@ -41,7 +41,7 @@ import Testing
         try await gate.reached()
         handle.cancel()
         _ = await handle.result
-        #expect(log.all.dropFirst(4) == ["will start", "will stop", "cancelled by handle", "did stop"])
+        #expect(log.all.dropFirst(4) == ["will start", "will stop", "cancelled by the handle", "did stop"])
     }
 
     @Test("the closures of a batch and a chain run for the composite, not for its parts")

@@ -20,7 +20,7 @@ extension WrongFilter {
     /// Filters that repeat, wait, store, share or trust too much.
     static let conduct: [WrongFilter] = [
         WrongFilter(
-            "repeats whatever 503 refuses", caughtBy: once, saying: "a POST that failed was sent (503): 1, got 2"
+            "repeats whatever 503 refuses", caughtBy: once, saying: "a failed POST was sent (503): 1, got 2"
         ) {
             exchange, next in
             let response = try await next(exchange)

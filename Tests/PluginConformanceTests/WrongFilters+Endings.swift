@@ -23,7 +23,7 @@ extension WrongFilter {
         WrongFilter(
             "repeats a POST that may have arrived",
             caughtBy: "a request that isn't idempotent is sent once, even if it fails",
-            saying: "how often a POST that failed was sent (connectionLost): 1, got 2"
+            saying: "the number of times a failed POST was sent (connectionLost): 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
@@ -79,7 +79,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaves the loser of a race running",
-            caughtBy: "when the filter returns, none of its requests is still running",
+            caughtBy: "the filter's requests have ended when it returns",
             saying: "a request still running", endless: true
         ) { exchange, next in
             let loser = Task { try await next(exchange) }

@@ -14,8 +14,8 @@ import Darwin
 #endif
 
 extension WrongFilter {
-    private static let failed = "a call that fails, is rejected or is dropped gives back its turn"
-    private static let cancelled = "a call that is cancelled gives back its turn"
+    private static let failed = "a call that fails, is rejected or is dropped releases its slot"
+    private static let cancelled = "a cancelled call releases its slot"
     private static let blocks = "the filter doesn't block the thread that it runs on"
     private static let kept = "the filter's memory doesn't grow with finished calls"
     private static let bounded = "the filter's memory for URLs, hosts, users and bodies is bounded"

@@ -76,8 +76,8 @@ import Testing
         #expect(texts(.progress(half)) == [.error("50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s, 51 s left\n")])
         #expect(texts(.progress(half)).isEmpty)
         #expect(
-            texts(.retry(after: 2, because: "the server is silent")) == [
-                .error("the server is silent; another attempt in 2 s\n")
+            texts(.retry(after: 2, because: "the server doesn't respond")) == [
+                .error("the server doesn't respond; another attempt in 2 s\n")
             ])
         #expect(texts(.restart(because: "the file has changed")) == [.error("starts over: the file has changed\n")])
         #expect(texts(.finished(path: "/a", bytes: 1, seconds: 1)) == [.output("/a\n")])
@@ -132,8 +132,8 @@ import Testing
         #expect(
             drawn.hasPrefix("\r\u{1B}[2A") && drawn.contains("a.bin [######      ]  50%")
                 && drawn.contains("0 of 2 complete"))
-        let retry = text(.retry(after: 10, because: "the server is silent"), 0, 1)
-        #expect(retry.contains("\u{1B}[Ja.bin: the server is silent; another attempt in 10 s\n"))
+        let retry = text(.retry(after: 10, because: "the server doesn't respond"), 0, 1)
+        #expect(retry.contains("\u{1B}[Ja.bin: the server doesn't respond; another attempt in 10 s\n"))
         let later = format.tick(at: start.advanced(by: .seconds(5))).map(\.text).joined()
         #expect(later.contains("waits 7 s") && later.contains("silent for 5 s"))
         let end = format.texts(for: .finished(path: "/x/a.bin", bytes: 1024, seconds: 2), of: two[0], at: start)
@@ -155,11 +155,11 @@ import Testing
                 == .retry(after: 0.25, because: "the server responded with 503 Service Unavailable"))
         #expect(
             retry(ErrandError(.timedOut, "nothing was received for 15.0 seconds"))
-                == .retry(after: 0.25, because: "the server is silent"))
+                == .retry(after: 0.25, because: "the server doesn't respond"))
         #expect(
-            retry(ErrandError(.truncated, "6291456 bytes announced, 10 received"))
+            retry(ErrandError(.truncated, "received 10 bytes, but 6291456 bytes were announced"))
                 == .retry(
-                    after: 0.25, because: "the connection ended early (6.0 MiB announced, 10 received)"))
+                    after: 0.25, because: "the connection ended early (received 10 bytes, but 6.0 MiB were announced)"))
         #expect(
             retry(ErrandError(.connectionLost, "Failure when receiving data from the peer: reset"))
                 == .retry(after: 0.25, because: "the connection was lost (reset)"))

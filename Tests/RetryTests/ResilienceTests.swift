@@ -19,7 +19,7 @@ import Testing
         #expect(
             explanation.steps.map(\.description) == [
                 "call  retries, at most 3 attempts", "call  redirects, at most 20",
-                "wire  host limit: pauses a host that sent Retry-After, at most 64 at once",
+                "wire  host limit: pauses a host that sent Retry-After, at most 64 requests at once",
                 "wire  breaker: opens if 50 % of 10 requests or more to a host fail",
                 "wire  ends an attempt after 30 s", "hop   transport StubTransport",
             ])

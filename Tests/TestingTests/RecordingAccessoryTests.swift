@@ -54,15 +54,15 @@ struct RecordingAccessoryTests {
         let agent = agent(.text("hello").waiting(for: gate), recording)
         let handle = agent.start(Get())
         try await recording.wait(for: "sending")
-        #expect(recording.problems().contains { $0.contains("0 times didStop") })
+        #expect(recording.problems().contains { $0.contains("expected one didStop, got 0") })
         gate.open()
         _ = try await handle.value
         try await recording.waitUntilQuiet()
         #expect(recording.problems().isEmpty)
         recording.activity(handle.activity, did: .note(ActivityNote("test", "late")))
-        #expect(recording.problems().contains { $0.contains("an event after didStop") })
+        #expect(recording.problems().contains { $0.contains("another event follows didStop") })
         recording.activity(handle.activity, did: .didStop(.cancelled(.handle)))
-        #expect(recording.problems().contains { $0.contains("2 times didStop") })
+        #expect(recording.problems().contains { $0.contains("expected one didStop, got 2") })
         #expect(recording.problems().contains { $0.contains("outcomes") })
     }
 

@@ -101,7 +101,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         let agent = NetworkAgent(baseURL: shop.baseURL, transport: .stub(.status(200)))
         #expect(
             agent.explain(Call(.get, "users/7")).problems == [
-                "no filter replaces the host “environment.invalid”: it is a placeholder, which is never resolved"
+                "the host “environment.invalid” is a placeholder that no filter replaces, so it can't be resolved"
             ])
     }
 }

@@ -97,7 +97,7 @@ private struct Lines: WebSocketRequest {
         #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
         #expect(
             plain?.description
-                == "handshakeFailed: a filter returned a response without opening the socket: 200 \(server.url("/socket"))"
+                == "handshakeFailed: a filter responded to the handshake itself, so the socket isn't open: 200 \(server.url("/socket"))"
         )
         #expect(plain?.failureSentence == .unusableResponse)
         #expect(try await error { try await agent.send(Lines()) } is WebSocketError)

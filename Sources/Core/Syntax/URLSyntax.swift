@@ -223,7 +223,7 @@ public enum URLSyntax {
         guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
             zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
         else {
-            throw Fault(description: "the address's zone isn't written as %25 and a name, such as %25eth0")
+            throw Fault(description: "the IPv6 zone must be %25 followed by a name, such as %25eth0")
         }
     }
 

@@ -53,8 +53,8 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
                 + (underlying.map { ", because obtaining one failed: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut:
-            "refreshTimedOut: the credential wasn't refreshed in time; a request that the refresh handler sends from its "
-                + "own task or queue waits for that handler, unless the request's mode is .off"
+            "refreshTimedOut: the credential wasn't refreshed in time; if the refresh handler sends requests from a "
+                + "detached task or a queue, set their mode to .off"
         default:
             "\(code): the credential couldn't be refreshed: \(underlying?.briefDescription ?? "")"
         }

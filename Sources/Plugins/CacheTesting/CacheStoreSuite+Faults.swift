@@ -5,7 +5,7 @@ import Synchronization
 
 extension CacheStoreSuite {
     static let secrets: [Case] = [
-        Case(description: "the secret stays after all entries are removed, one by one or all at once") { store in
+        Case(description: "removing entries, one by one or all at once, doesn't change the secret") { store in
             let secret = try await store.secret()
             try await store.store(try entry("a"), for: CacheKey("a"))
             try await store.remove(CacheKey("a"))
@@ -177,7 +177,7 @@ extension CacheStoreSuite {
                 try expect(try await store.entry(for: key) == nil, "the entry still exists after its removal")
             }
         },
-        Case(description: "after concurrent stores and removals, removing all entries leaves none") { store in
+        Case(description: "after concurrent stores and removals, removing all entries empties the store") { store in
             try await withThrowingTaskGroup { group in
                 for task in 0..<32 {
                     group.addTask {

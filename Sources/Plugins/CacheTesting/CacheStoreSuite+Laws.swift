@@ -327,7 +327,7 @@ private struct StoreLaw: Sendable {
         switch record.operation.kind {
         case .store, .storeSlowly: "stored \(record.operation.version)"
         case .storeTorn: "a failed store"
-        case .read: "found \(record.found.map(String.init) ?? "nothing")"
+        case .read: "found \(record.found.map(String.init) ?? "no entry")"
         case .update:
             record.old.map { "update of \($0) to \(record.operation.version): \(record.isUpdated)" } ?? "no update"
         case .remove, .removeTagged: "removed"

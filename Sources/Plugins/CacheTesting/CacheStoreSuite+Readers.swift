@@ -63,8 +63,9 @@ struct ReaderLaw: Sendable {
         let came = wrong.found.map { "entry \($0)" } ?? "no entry"
         if wrong.found == nil { throw CacheStoreSuite.missing(key) }
         throw CacheStoreSuite.Failure(
-            description: "a read that began after entry \(wrong.least) was stored or read found \(came): don't let "
-                + "it share a read that began earlier")
+            description:
+                "a read that began after entry \(wrong.least) was stored or read found \(came). It must not share "
+                + "the result of a read that began earlier")
     }
 
     /// Writes a version. Every third write updates only the head, so the body keeps an earlier version. Bodies differ

@@ -89,7 +89,8 @@ public struct ChainInputError: DescribedError, Sendable {
 
     /// The step and the types, in one sentence.
     public var description: String {
-        "\(label) needs \(expected) from the previous step, got \(got.map { "\($0)" } ?? "nothing")"
+        "\(label) needs \(expected) from the previous step, "
+            + (got.map { "got \($0)" } ?? "but it is the first step")
     }
 
     /// The `NSError` code, always 1.

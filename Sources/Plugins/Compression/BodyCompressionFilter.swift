@@ -37,7 +37,7 @@ public struct BodyCompressionFilter: Filter {
     /// Returns an empty set, because the filter's position doesn't matter.
     public var traits: FilterTraits { [] }
     /// The filter's line in the agent's `explain`.
-    public var explanation: String { "request bodies in \(compression)" }
+    public var explanation: String { "compresses request bodies with \(compression)" }
 
     /// Sends the request with a compressed body. Throws ``CompressionError`` if the system has no library for the
     /// coding.

@@ -13,7 +13,7 @@ struct StreamCompressor: ~Copyable {
             throw CompressionError(.unavailable, "this system has no library for \(compression)")
         }
         guard let encoder = unsafe errand_encoder_make(compression.coding.bit, compression.level) else {
-            throw CompressionError(.compressionFailed, "not enough memory for \(compression)")
+            throw CompressionError(.compressionFailed, "not enough memory to compress with \(compression)")
         }
         unsafe self.encoder = encoder
     }

@@ -80,10 +80,10 @@ public enum ConnectionConformance {
                 connection.enqueue(sent)
                 let flush = Task { try await connection.flush() }
                 try await gate.reached()
-                try bench.expect(connection.pendingBytes > 0, "pending bytes")
+                try bench.expect(connection.pendingBytes > 0, "pending bytes", came: "\(connection.pendingBytes)")
                 let cancelled = Task { try await connection.flush() }
                 cancelled.cancel()
-                try bench.expect((try? await cancelled.value) == nil, "a cancelled flush that throws")
+                try bench.expect((try? await cancelled.value) == nil, "a cancelled flush to throw", came: "it returned")
                 gate.open()
                 try bench.equal(try await bench.read(connection, count: sent.count), sent, "the echo")
                 try await flush.value
@@ -100,7 +100,7 @@ public enum ConnectionConformance {
                     last = bench.server.sentBytes
                     try await Task.sleep(for: .milliseconds(200))
                 }
-                try bench.expect(last < Int64(all / 2), "a server that has to pause; it sent \(last) bytes")
+                try bench.expect(last < Int64(all / 2), "the server to pause", came: "it sent \(last) bytes")
                 connection.close()
             }
         ),
@@ -127,7 +127,7 @@ public enum ConnectionConformance {
                 let reading = Task { try await connection.receive() }
                 try await gate.reached()
                 reading.cancel()
-                try bench.expect((try? await reading.value) == nil, "a cancelled read that throws")
+                try bench.expect((try? await reading.value) == nil, "a cancelled read to throw", came: "it returned")
                 gate.open()
                 connection.enqueue(Data("ping".utf8))
                 try await connection.flush()
@@ -236,8 +236,8 @@ struct ConnectionBench: Sendable {
         return data
     }
 
-    func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
-        if !condition { throw ConformanceFailure(expected: what(), came: "none") }
+    func expect(_ condition: Bool, _ expected: String, came: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(expected: expected, came: came()) }
     }
 
     func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {

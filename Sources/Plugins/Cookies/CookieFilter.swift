@@ -72,7 +72,7 @@ private struct CookieKeeper: Filter {
     let jar: CookieJar
 
     var stages: FilterStages { .wire }
-    var explanation: String { "keeps cookies" }
+    var explanation: String { "stores cookies" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)

@@ -102,7 +102,7 @@ public struct JSONSchema: JSONValidating {
                 }
             }
         } catch { throw failure(.notJSON, error.description) }
-        throw failure(.tooLarge, "it has more bytes than the limit of \(limits.maximumBytes)")
+        throw failure(.tooLarge, "it is longer than \(limits.maximumBytes) bytes")
     }
 
     /// Validates a JSON text. Throws violations of RFC 8259 and of the schema, up to a limit.

@@ -54,7 +54,8 @@ extension ResponseCheck {
         if let data = response.body.data { return data }
         guard let file = response.body.file else {
             throw ErrandError(
-                .checkFailed, "a streamed body can't be validated; request it as data", response: response)
+                .checkFailed, "a streamed body can't be validated; set the request's delivery to .data",
+                response: response)
         }
         // A separate reader leaves the response's body readable.
         return try await HTTPBody(file: file).collect(upTo: limits.maximumBytes)

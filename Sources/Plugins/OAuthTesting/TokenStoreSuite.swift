@@ -159,7 +159,7 @@ public enum TokenStoreSuite {
                 try await store.exclusively { 8 } == 8,
                 "after an error, the next closure's result didn't reach the caller")
         },
-        Case("closures of several stores of one place run one at a time: none loses the change of another") { make in
+        Case("stores that share storage run their closures one at a time, so no change is lost") { make in
             let (tasks, rounds) = (4, 6)
             try await make().save(token(0))
             var stores: [any TokenStore] = []

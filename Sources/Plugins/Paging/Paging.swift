@@ -34,7 +34,7 @@ extension PagingError: CodedError {
             "repeatedPage: page \(page) links back to itself or an earlier page, or repeats its items"
         case .invalidLink: "invalidLink: the next link of page \(page) is not a URL"
         case .endlessList: "endlessList: \(PageHistory.maximumIdlePages) pages up to page \(page) had no new items"
-        default: "unreachablePage: page \(page) cannot be requested"
+        default: "unreachablePage: page \(page) is before the first page, or only the previous page can name it"
         }
     }
 }

@@ -41,7 +41,7 @@ public struct ReplayError: CodedError, Sendable {
             return "\(url) was requested more often than it was recorded: \(differences.joined(separator: ", "))"
         case .notReplayed: return "\(url) opens a connection for another protocol, such as a WebSocket"
         default:
-            guard let nearest else { return "\(url) is not in the recording, which is empty" }
+            guard let nearest else { return "the recording is empty, so it doesn't contain \(url)" }
             return (["\(url) is not in the recording. The nearest entry is \(nearest):"] + differences)
                 .joined(separator: "\n  ")
         }

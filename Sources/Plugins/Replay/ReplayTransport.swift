@@ -262,7 +262,7 @@ extension ReplayTransport {
         let parts = String(decoding: try frame.encoded(), as: UTF8.self).split(
             separator: "\"entries\" : [", maxSplits: 1)
         guard parts.count == 2, let bracket = parts[1].firstIndex(of: "]") else {
-            throw HARError(.fileFailed, "the archive's frame can't be written")
+            throw HARError(.fileFailed, "the archive's JSON can't be encoded")
         }
         try file.write(Data("\(parts[0])\"entries\" : [".utf8))
         var separator = "\n"

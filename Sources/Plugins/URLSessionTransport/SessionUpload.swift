@@ -106,6 +106,6 @@ final class SessionUpload: Sendable {
     }
 
     static func wrongLength(_ announced: Int64, _ came: Int64) -> ErrandError {
-        ErrandError(.invalidRequest, "expected a body of \(announced) bytes, as announced, got \(came)")
+        ErrandError(.invalidRequest, "the body has \(came) bytes, but \(announced) were announced")
     }
 }

@@ -71,7 +71,7 @@ struct FreshPluginTests {
                     return try await next(exchange)
                 }
             }, laws: .off, within: .seconds(600))
-        let name = "a call that fails, is rejected or is dropped gives back its turn"
+        let name = "a call that fails, is rejected or is dropped releases its slot"
         try await #require(all.first { $0.name == name }).run()
     }
 

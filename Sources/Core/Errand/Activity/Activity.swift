@@ -175,14 +175,16 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
                 error.activity = id
                 (settled.failure, settled.outcome) = (error, .failure(error))
             case let cause?:
-                settled.failure = ErrandError(.cancelled, "cancelled by \(cause)")
+                settled.failure = ErrandError(.cancelled, "cancelled by the \(cause)")
                 settled.outcome = .cancelled(cause)
             case nil:
                 if let failure, failure.isCancellation {
                     settled.failure =
                         failure as? ErrandError
                         ?? ErrandError(
-                            .cancelled, "cancelled from within: the request's own code threw a cancellation error",
+                            .cancelled,
+                            "a filter, a check, the decoding or the transport threw a cancellation error, although "
+                                + "the call wasn't cancelled",
                             underlying: failure)
                     settled.outcome = .cancelled(.within)
                 } else if let failure {

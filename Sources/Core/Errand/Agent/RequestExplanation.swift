@@ -101,7 +101,7 @@ extension RequestExplanation {
     private static func placeholder(in request: Result<HTTPRequest, any Error>) -> [String] {
         guard case .success(let request) = request, let host = request.host, host.hasSuffix(".invalid")
         else { return [] }
-        return ["no filter replaces the host “\(host)”: it is a placeholder, which is never resolved"]
+        return ["the host “\(host)” is a placeholder that no filter replaces, so it can't be resolved"]
     }
 
     private static func text(

@@ -82,7 +82,8 @@ extension ActivityOutcome: CustomStringConvertible {
         switch self {
         case .success(let response): response.map { "success: \($0)" } ?? "success"
         case .failure(let error): "failure: \(error)"
-        case .cancelled(let cause): "cancelled by \(cause)"
+        case .cancelled(.within): "cancelled from within"
+        case .cancelled(let cause): "cancelled by the \(cause)"
         }
     }
 }

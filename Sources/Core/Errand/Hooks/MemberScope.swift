@@ -26,7 +26,7 @@ final class MemberScope: Sendable {
     private func check(_ state: borrowing State) throws {
         if state.isClosed || activity.isOver {
             throw ErrandError(
-                .activityEnded, "this was sent through the agent of a \(activity.kind) that had already ended")
+                .activityEnded, "the \(activity.kind) that this request belongs to had already ended")
         }
         if activity.isCancelled { throw CancellationError() }
     }

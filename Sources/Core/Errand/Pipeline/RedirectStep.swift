@@ -50,7 +50,7 @@ struct RedirectStep: CoreStep {
         guard exchange.hop <= maximumHops else {
             response.body.cancel()
             throw ErrandError(
-                .redirectFailed, "expected at most \(maximumHops) redirects, got another one", response: response)
+                .redirectFailed, "the request was redirected more than \(maximumHops) times", response: response)
         }
         await exchange.discard(response)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))

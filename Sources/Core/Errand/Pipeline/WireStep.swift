@@ -71,7 +71,7 @@ final class WireStep: CoreStep {
                 group.addTask {
                     for try await chunk in source where !chunk.isEmpty {
                         throw ErrandError(
-                            .invalidRequest, "expected an empty body, as announced, but its source produced bytes")
+                            .invalidRequest, "the body was announced as empty, but its source produced bytes")
                     }
                 }
                 group.addTask {

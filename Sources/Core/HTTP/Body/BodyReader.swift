@@ -53,7 +53,7 @@ package final class BodyReader: Sendable {
         if wasClaimed {
             throw withEvidence(
                 ErrandError(
-                    .bodyAlreadyRead, "this streamed body already has a reader; collect it first to read it twice"))
+                    .bodyAlreadyRead, "a streamed body can be read only once; to read it twice, collect it first"))
         }
         return Ticket()
     }

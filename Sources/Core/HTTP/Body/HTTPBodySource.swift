@@ -52,7 +52,7 @@ final class UploadSource: HTTPBodySource {
         do { body = try open() } catch { throw typed(error) }
         if let length, let own = body.length, own != length {
             body.cancel()
-            throw ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(own)")
+            throw ErrandError(.invalidRequest, "the body has \(own) bytes, but \(length) were announced")
         }
         guard let reader = body.reader, body.file == nil || body.length != length else { return body }
         _ = try reader.claim()

@@ -124,8 +124,9 @@ extension ErrandError {
     }
 
     package static func wrongLength(expected: Int64, received: Int64) -> ErrandError {
-        ErrandError(
-            received < expected ? .truncated : .invalidResponse, "\(expected) bytes announced, \(received) received")
+        received < expected
+            ? ErrandError(.truncated, "received \(received) bytes, but \(expected) bytes were announced")
+            : ErrandError(.invalidResponse, "received \(received) bytes, but only \(expected) bytes were announced")
     }
 }
 

@@ -136,7 +136,7 @@ extension FailureSentence {
         "noSpace", english: "There isn't enough free space.", simplifiedChinese: "存储空间不足。")
     /// For data that was requested from storage but isn't on the device.
     public static let notStored = FailureSentence(
-        "notStored", english: "Nothing is stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
+        "notStored", english: "This content isn't stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
     /// For an operation that can't start because it's already running.
     public static let alreadyRunning = FailureSentence(
         "alreadyRunning", english: "This is already in progress.", simplifiedChinese: "此操作正在进行中。")

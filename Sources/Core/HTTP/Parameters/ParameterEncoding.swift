@@ -108,7 +108,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         case .null: return nil
         case .array, .object, .set:
             throw ErrandError(
-                .encodingFailed, "an array, object or set inside a set or a comma-separated array can't be encoded")
+                .encodingFailed, "a set or a comma-separated array can't contain an array, object or set")
         }
     }
 }

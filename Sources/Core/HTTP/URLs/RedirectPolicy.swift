@@ -47,7 +47,8 @@ extension RedirectPolicy {
             next.headers.removeAll { Self.describesBody.contains($0.name) }
         } else if !request.body.isReplayable {
             throw ErrandError(
-                .bodyNotReplayable, "a \(response.status) redirect needs the body again, which can be read only once",
+                .bodyNotReplayable,
+                "the \(response.status) redirect needs the body again, but the body can be read only once",
                 response: response)
         }
         if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {

@@ -69,7 +69,7 @@ extension CacheHandler {
         note(
             CacheStatus(
                 forwardStatus: response.status,
-                detail: "not stored: the request was sent for other users than the lookup"))
+                detail: "not stored: the request's user changed after the cache lookup"))
         return false
     }
 

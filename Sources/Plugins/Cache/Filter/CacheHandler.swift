@@ -76,7 +76,7 @@ extension CacheHandler {
     /// Returns the store with its secret, or nil if the secret can't be read.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
-            note("the cache is skipped, because its store didn't return the secret", error)
+            note("the cache isn't used, because its store couldn't provide its secret", error)
             return nil
         }
     }

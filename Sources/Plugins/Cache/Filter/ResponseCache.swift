@@ -68,7 +68,7 @@ public final class ResponseCache: Filter {
         standardTerms = CacheTerms(policy, store)
         traits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
         explanation =
-            "cache in \(type(of: store)), timed and HTTP by each request's policy, default policy \(policy.summary)"
+            "cache in \(type(of: store)): each request's policy decides; default policy: \(policy.summary)"
         self.appVersion = appVersion
         self.time = time
     }

@@ -110,7 +110,7 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "connections that the server closed or reset immediately")
         },
-        ConformanceDraft(.faults, "a port that nobody listens on is a cannotConnect error") { bench in
+        ConformanceDraft(.faults, "connecting to a port without a listener fails with cannotConnect") { bench in
             let gone = try TestServer()
             let address = gone.url("/")
             gone.stop()
@@ -173,7 +173,7 @@ enum FaultCases {
                     try await bench.expectWorking(after: head)
                     try bench.expect(
                         bench.server.connectionCount > before, "another connection after \(head)",
-                        came: "the same one")
+                        came: "the same connection")
                 }
             }
         },

@@ -83,7 +83,8 @@ enum FramingCases {
                 "/body", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\(text)"))
             try bench.equal(try await bench.exchange(.get, "/body").text, "0123456789abcdefghij", "the body")
         },
-        ConformanceDraft(.framing, "a response to HEAD has no body, and the connection stays usable") { bench in
+        ConformanceDraft(.framing, "a response to HEAD doesn't have a body, and the connection can be reused") {
+            bench in
             bench.server.on("/body", .data(ConformanceBench.pattern(5_000)))
             for delivery in deliveries {
                 let received = try await bench.exchange(.head, "/body", delivery: delivery)

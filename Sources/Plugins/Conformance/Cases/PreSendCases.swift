@@ -24,13 +24,14 @@ enum PreSendCases {
             // The server responds only while the barrier is down. The second request on a connection follows a
             // response, so `willSend` must have refused it.
             let late = bench.server.received.count { $0.index > 1 }
-            try bench.equal(late, 0, "requests sent although willSend refused them")
+            try bench.equal(late, 0, "requests sent despite an error from willSend")
             try bench.equal(
                 bench.server.requestCount, all - held,
-                "requests at the server, without the \(held) that willSend refused")
+                "requests at the server, without the \(held) that willSend rejected")
             barrier.isDown.store(false, ordering: .sequentiallyConsistent)
             try bench.equal(
-                try await isHeld(request, agent), false, "whether willSend refused a request after the pause")
+                try await isHeld(request, agent), false,
+                "whether willSend rejected a request after the barrier was removed")
         }
     ]
 

@@ -17,7 +17,7 @@ enum PressureCases {
             for _ in 0..<20 {
                 try await bench.expectWorking(after: "a reader stopped")
                 try await Task.sleep(for: .milliseconds(50))
-                try bench.equal(gate.arrivals, 0, "servers that sent 64 MiB to a reader that stopped")
+                try bench.equal(gate.arrivals, 0, "the number of servers that sent 64 MiB to a paused reader")
             }
             while gate.arrivals == 0, let chunk = try await iterator.next() {
                 count += chunk.count

@@ -48,7 +48,7 @@ struct AccessoryLaw: RandomLaw {
     /// The law that an accessory only observes.
     static let conservation = AccessoryLaw(
         name: "law: a call with the accessory is the same as without it",
-        advice: "Only observe: don't cancel the activity, don't wait, and don't report events of your own.", share: 100
+        advice: "Only observe: don't cancel the activity, don't wait, and don't report your own events.", share: 100
     ) { bench, exchanges, patience in
         let (accessory, _) = try bench.make()
         for (expected, came) in await pairs(accessory, exchanges, bench.filters, patience) {
@@ -68,7 +68,7 @@ struct AccessoryLaw: RandomLaw {
                 return LawViolation(expected: "a body of \(body.count) bytes", came: "a different body")
             }
             if came.elapsed > expected.elapsed + .seconds(1) {
-                return LawViolation(expected: "an end after \(expected.elapsed)", came: "an end after \(came.elapsed)")
+                return LawViolation(expected: "the call to take \(expected.elapsed)", came: "it took \(came.elapsed)")
             }
         }
         return nil

@@ -51,8 +51,8 @@ extension FilterLaw {
         }
         if pause > .milliseconds(2) { return nil }
         return LawViolation(
-            expected: "a wait before the next attempt on `exchange.time`",
-            came: "\(wait) on another clock, such as that of `Task.sleep`")
+            expected: "a wait that uses `exchange.time` before the next attempt",
+            came: "\(wait) on another clock, for example with `Task.sleep`")
     }
 
     private static func unmeasuredWait(in trace: LawTrace) -> Duration? {
@@ -129,8 +129,8 @@ extension FilterLaw {
             }
             if isStuck() {
                 return LawViolation(
-                    expected: "an end of a call whose task is cancelled before it enters the filter",
-                    came: "a call that waits for its turn behind four hundred others")
+                    expected: "the call to end, because its task was cancelled before it entered the filter",
+                    came: "a call that still waits for its turn after 400 other calls")
             }
         }
         return nil

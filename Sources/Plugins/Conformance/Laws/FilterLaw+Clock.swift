@@ -13,13 +13,13 @@ extension FilterLaw {
         for (index, (past, present)) in zip(long, current).enumerated() {
             if past.sends != present.sends {
                 return LawViolation(
-                    expected: "as many requests in call \(index + 1) as in 2001, which are \(past.sends)",
+                    expected: "\(past.sends) requests in call \(index + 1), as in 2001",
                     came: "\(present.sends) at the system's date")
             }
             let difference = past.elapsed - present.elapsed
             if max(difference, .zero - difference) > .seconds(5) {
                 return LawViolation(
-                    expected: "the same waits in call \(index + 1) as in 2001, which take \(past.elapsed)",
+                    expected: "waits of \(past.elapsed) in call \(index + 1), as in 2001",
                     came: "\(present.elapsed) at the system's date")
             }
         }

@@ -69,7 +69,7 @@ extension FilterLaw {
             try await Task.sleep(for: .milliseconds(1))
         }
         return LawViolation(
-            expected: "the end of a call that is cancelled while twelve other calls are running",
+            expected: "a call that is cancelled while twelve others run to end",
             came: "a call that still waits")
     }
 
@@ -138,7 +138,7 @@ extension FilterLaw {
         }
         if came.elapsed > expected.elapsed + .seconds(1) {
             return LawViolation(
-                expected: "an end as soon as the caller cancels", came: "an end after \(came.elapsed)")
+                expected: "the call to end when the caller cancels it", came: "it ended after \(came.elapsed)")
         }
         return nil
     }
@@ -237,7 +237,7 @@ extension FilterLaw {
     private static func leak(_ place: String, _ text: String, _ isOtherHost: Bool) -> LawViolation {
         let other = isOtherHost ? "host" : "user"
         return LawViolation(
-            expected: "\(place) without data of another \(other)", came: String(text.prefix(200)))
+            expected: "no data of another \(other) in \(place)", came: String(text.prefix(200)))
     }
 
     /// A secret that the filter adds for the agent's origin must not reach another origin.

@@ -44,7 +44,7 @@ extension FilterLaw {
             if isField, alone[0][name] != repeated[name] { continue }
             let past = first.reply(to: 1).failure.map { "\($0)" } ?? "status \(first.reply(to: 1).status)"
             return LawViolation(
-                expected: "\(name): \(alone[0][name] ?? "none"), as without the calls before",
+                expected: "\(name): \(alone[0][name] ?? "none"), as without the earlier calls",
                 came: "\(value ?? "none"), after \(count) calls to \(first.host) with \(past)")
         }
         return nil

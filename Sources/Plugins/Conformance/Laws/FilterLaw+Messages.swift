@@ -318,7 +318,7 @@ extension FilterLaw {
             }
             let isHealthy = expected.outcome.response.map { $0.status == 200 } ?? false
             if isHealthy, came.elapsed > expected.elapsed + .seconds(1) {
-                return LawViolation(expected: "an end after \(expected.elapsed)", came: "an end after \(came.elapsed)")
+                return LawViolation(expected: "the call to take \(expected.elapsed)", came: "it took \(came.elapsed)")
             }
         }
         return nil

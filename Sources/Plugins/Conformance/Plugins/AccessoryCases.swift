@@ -85,7 +85,7 @@ extension AccessoryDraft {
             let end = await BenchScene.good.play(on: agent)
             try bench.filters.expect(end.hasPrefix("200"), "a later call that ends with 200", came: end)
         },
-        AccessoryDraft("the accessory accepts an end that is reported twice") { bench in
+        AccessoryDraft("the accessory accepts a repeated end event") { bench in
             let (accessory, _) = try bench.make()
             let (observed, plain) = (bench.agent(BenchForwarder(accessory, .endsTwice)), bench.agent())
             for scene in [BenchScene.good, .lost, .redirected, .good] {
@@ -208,7 +208,7 @@ extension AccessoryDraft {
             }
             guard let grown else { return }
             throw ConformanceFailure(
-                expected: "a bound of ten thousand entries, or of bytes", came: "\(grown) bytes more with each activity"
+                expected: "at most 10,000 entries, or a byte limit", came: "\(grown) bytes more with each activity"
             )
         },
         AccessoryDraft("the accessory doesn't keep itself or its agent alive") { bench in

@@ -83,7 +83,7 @@ extension FilterDraft {
                         _ = try? await agent.send(request, options: CallOptions()).value.status
                         try bench.equal(
                             transport.arrivals.count, 1,
-                            "how often a \(method) that failed was sent (\(ending.description))")
+                            "the number of times a failed \(method) was sent (\(ending.description))")
                     }
                 }
             }
@@ -104,12 +104,12 @@ extension FilterDraft {
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
-                try bench.equal(transport.arrivals.count, 1, "how often a \(method) was sent")
+                try bench.equal(transport.arrivals.count, 1, "the number of times a \(method) was sent")
             }
         },
         FilterDraft("the filter doesn't wait a minute unless the server asks for it") { bench in
             for ending in [Ending.status(429, [:]), .status(503, [:]), .status(500, [:])] + unclear.prefix(1) {
-                try await endsItself(bench, ending, within: .seconds(60), "an end within a minute")
+                try await endsItself(bench, ending, within: .seconds(60), "the call to end within a minute")
             }
         },
         FilterDraft("the filter doesn't start a wait that would end after the deadline") { bench in
@@ -117,7 +117,8 @@ extension FilterDraft {
                 for status in [429, 503] {
                     let ending = Ending.status(status, [.retryAfter: wait])
                     try await endsItself(
-                        bench, ending, within: .seconds(10), deadline: .seconds(10), "an end before the deadline")
+                        bench, ending, within: .seconds(10), deadline: .seconds(10),
+                        "the call to end before the deadline")
                 }
             }
         },
@@ -126,7 +127,7 @@ extension FilterDraft {
             for wait in waits {
                 for status in [429, 503] {
                     let ending = Ending.status(status, [.retryAfter: wait])
-                    try await endsItself(bench, ending, within: .seconds(3_600), "an end within an hour")
+                    try await endsItself(bench, ending, within: .seconds(3_600), "the call to end within an hour")
                 }
             }
         },

@@ -33,7 +33,7 @@ extension FilterDraft {
                 for name in ["request", "outside", "inside"] {
                     try bench.expect(
                         ran.read { $0.contains(name) }, "the check of \(name)",
-                        came: "none: it was lost or replaced")
+                        came: "no such check: it was lost or replaced")
                 }
             }
         },

@@ -62,7 +62,8 @@ extension FilterDraft {
                 let (count, isDone) = (transport.arrivals.count, done.value > 0)
                 task.cancel()
                 try bench.expect(
-                    isDone && count <= 100, "an end after 100 attempts at most", came: "\(count) attempts and no end")
+                    isDone && count <= 100, "the call to end after at most 100 attempts",
+                    came: "\(count) attempts, and the call hasn't ended")
             }
         },
     ]
@@ -160,7 +161,7 @@ extension FilterDraft {
                     came: "\(seen.last ?? 0) requests, \(seen.first ?? 0) of them before the response")
             }
         },
-        FilterDraft("when the filter returns, none of its requests is still running") { bench in
+        FilterDraft("the filter's requests have ended when it returns") { bench in
             let gate = Gate()
             let transport = BenchTransport { request, index in
                 if index > 1 { try await gate.wait() }

@@ -4,10 +4,10 @@ import ErrandTesting
 
 extension FilterDraft {
     static let resources: [FilterDraft] = [
-        FilterDraft("a call that fails, is rejected or is dropped gives back its turn") { bench in
+        FilterDraft("a call that fails, is rejected or is dropped releases its slot") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
         },
-        FilterDraft("a call that is cancelled gives back its turn") { bench in
+        FilterDraft("a cancelled call releases its slot") { bench in
             let time = BenchTime(horizon: .seconds(3_600))
             let gate = Gate()
             let transport = BenchTransport(keepsArrivals: false) { request, _ in
@@ -65,7 +65,7 @@ extension FilterDraft {
             }
             guard let grown else { return }
             throw ConformanceFailure(
-                expected: "a bound of ten thousand entries, or of bytes, or of an hour",
+                expected: "at most 10,000 entries, a byte limit, or entries that expire within an hour",
                 came: "\(grown) bytes more with each call")
         },
         FilterDraft("the filter doesn't block the thread that it runs on") { bench in

@@ -25,7 +25,7 @@ extension FilterDraft {
                 try bench.equal(response.status, status, "the status")
             }
         },
-        FilterDraft("a response to HEAD, or with 204 or 304, stays without a body") { bench in
+        FilterDraft("a response to HEAD, or with 204 or 304, doesn't get a body") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
                     // Responds to other methods with a body, like a server.

@@ -43,7 +43,7 @@ import ErrandSupport
             }
             if code == Int32(ERRAND_DECODER_CORRUPT) {
                 unsafe free(buffer)
-                throw ErrandError(.invalidResponse, "the content coding of the body is corrupt")
+                throw ErrandError(.invalidResponse, "the compressed body is corrupt")
             }
             if taken > 0 || made > 0 {
                 isBegun = true

@@ -28,7 +28,7 @@ struct ContentDecoder: ~Copyable {
 
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
-            throw ErrandError(.truncated, "the body ended before its content coding did")
+            throw ErrandError(.truncated, "the compressed body is incomplete")
         }
     }
 

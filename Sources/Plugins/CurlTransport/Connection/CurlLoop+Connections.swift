@@ -132,7 +132,7 @@ extension CurlLoop {
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
-            return fail(connection, ErrandError(.transportFailed, "the connection can't be monitored"))
+            return fail(connection, ErrandError(.transportFailed, "epoll can't watch the connection's socket"))
         }
         connection.registered = wanted
     }

@@ -20,7 +20,7 @@ struct AddressTable {
             for address in list {
                 if let text = try Self.text(of: address, for: name, configuration.addressFamily) { usable.append(text) }
             }
-            if usable.isEmpty { throw Self.fault("the host \(host) has no address of the configured family") }
+            if usable.isEmpty { throw Self.fault("the host \(host) has no address of the configured address family") }
             if texts.updateValue(usable.joined(separator: ","), forKey: host) != nil {
                 throw Self.fault("the host \(host) is listed twice")
             }

@@ -94,7 +94,7 @@ struct CurlFailure {
         case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "the server sent data that isn't valid HTTP/3")
         case _ where isOnUsedConnection && Self.isForeign(code):
             (.connectionLost, Self.excess)
-        case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
+        case CurlCode.unsupportedProtocol: (.invalidResponse, "the response isn't HTTP/1, HTTP/2 or HTTP/3")
         case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
         case CurlCode.badFunctionArgument:
             (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is invalid")
@@ -142,7 +142,7 @@ struct CurlFailure {
         }
     }
 
-    static let excess = "the reused connection contains bytes that don't belong to a response"
+    static let excess = "the server sent unexpected bytes on a reused connection"
 
     /// Asks about https, because a server that expects TLS usually closes a connection without it silently.
     static let mute = "the connection was closed before a response: should the URL begin with https?"

@@ -86,7 +86,10 @@ extension EasyHandle {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
         if isV6 == (loop.configuration.addressFamily == .v6) { return }
-        throw ErrandError(.nameLookupFailed, "the host is an address of a family that the configuration excludes")
+        throw ErrandError(
+            .nameLookupFailed,
+            "the URL's host is an \(isV6 ? "IPv6" : "IPv4") address, but the configuration's address family excludes it"
+        )
     }
 
     /// Passes the configured addresses for the URL's host to libcurl, which keeps them in its connection pool. Called

@@ -168,7 +168,7 @@ extension CurlLoop {
     }
 
     static var ended: ErrandError {
-        ErrandError(.transportFailed, "the request was started after its transport had ended")
+        ErrandError(.transportFailed, "the request was sent through a transport that has already ended")
     }
 
     /// Runs the command on this thread, unless another thread runs libcurl. Returns `false` once the loop has ended.

@@ -112,7 +112,7 @@ final class UploadStream: Sendable {
         while let chunk = try await iterator.next() {
             if chunk.isEmpty { continue }
             count += Int64(chunk.count)
-            if let length, count > length { throw Self.wrong(length, "more") }
+            if let length, count > length { throw Self.wrong(length, "more than \(length)") }
             if count == length { last = chunk } else if await !offer(chunk, transfer) { return }
         }
         if let length, count < length { throw Self.wrong(length, "\(count)") }
@@ -120,7 +120,7 @@ final class UploadStream: Sendable {
     }
 
     private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
-        ErrandError(.invalidRequest, "expected a body of \(length) bytes, as announced, got \(came)")
+        ErrandError(.invalidRequest, "the body has \(came) bytes, but \(length) were announced")
     }
 
     /// Waits until libcurl has taken the previous chunk, and provides the next one. Returns `false` if the transfer has

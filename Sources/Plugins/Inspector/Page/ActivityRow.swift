@@ -27,7 +27,7 @@ extension JSONText {
             add("error", failure.name)
         case .cancelled(let cause):
             add("state", "cancelled")
-            add("error", "cancelled by \(cause)")
+            add("error", "\(ActivityOutcome.cancelled(cause))")
         }
         if let source = state.source, source != .network { add("source", "\(source)") }
         add("attempts", activity.exchanges.last?.attempt)

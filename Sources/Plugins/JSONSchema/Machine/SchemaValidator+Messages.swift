@@ -68,7 +68,7 @@ extension SchemaValidator {
     ) {
         let rule = program.nodes[Int(lane.node)].gates[gate]
         let words = "a value that fits exactly one of \(rule.nodes.count) schemas"
-        report(text, .value, lane, rule.keyword, depth, p, words, "one that fits \(found)", isDerived: true)
+        report(text, .value, lane, rule.keyword, depth, p, words, "a value that fits \(found) of them", isDerived: true)
     }
 
     @inline(never) mutating func forbidden(_ text: Span<UInt8>, _ lane: SchemaLane, _ gate: Int, _ depth: Int, _ p: Int)
@@ -125,11 +125,14 @@ extension SchemaValidator {
 
     func patternLimit(_ content: JSONContent) -> (expected: String, found: String) {
         if content.count > limits.maximumPatternBytes {
-            return ("a string of at most \(limits.maximumPatternBytes) bytes for its pattern", "\(content.count)")
+            return (
+                "a string of at most \(limits.maximumPatternBytes) bytes, because a pattern applies to it",
+                "\(content.count)"
+            )
         }
         if steps <= 0 { return tooManySteps }
         return (
-            "a string that a pattern matches within \(limits.maximumPatternSteps) steps", "a string that takes more"
+            "a string that can be matched in at most \(limits.maximumPatternSteps) steps", "one that needs more"
         )
     }
 

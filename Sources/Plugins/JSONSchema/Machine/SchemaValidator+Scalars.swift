@@ -175,8 +175,9 @@ extension SchemaValidator {
             if cost > limits.maximumPatternSteps || cost > steps {
                 let words =
                     cost > limits.maximumPatternSteps
-                    ? "a number that can be divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
-                report(text, .limit, node, "/multipleOf", depth, start, words, "one that takes more")
+                    ? "a number that can be checked in at most \(limits.maximumPatternSteps) steps"
+                    : tooManySteps.expected
+                report(text, .limit, node, "/multipleOf", depth, start, words, "one that needs more")
                 if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false
             }
@@ -245,7 +246,9 @@ extension SchemaValidator {
             case true?: break
             case false?:
                 guard isHard else { return false }
-                report(text, .value, node, "/format", depth, start, "the format \(format.rawValue)", "another string")
+                report(
+                    text, .value, node, "/format", depth, start, "a string in the format \(format.rawValue)",
+                    "a string that doesn't fit")
                 holds = false
             case nil:
                 holds = false

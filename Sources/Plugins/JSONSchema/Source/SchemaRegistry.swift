@@ -286,12 +286,14 @@ extension SchemaRegistry {
         } else {
             guard let found = try load(uri, location, code: .unresolvedReference) else {
                 throw missing(
-                    "refers to a document that wasn't registered or resolved: \(MessageText.shown(uri, limit: 200))")
+                    "refers to an unknown document; return it from the resolver: \(MessageText.shown(uri, limit: 200))")
             }
             target = found
         }
         guard let fragment, !fragment.isEmpty else { return (try visited(resources[target].root, location), nil) }
-        guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has invalid percent-encoding") }
+        guard let bytes = PercentEncoding.bytes(fragment) else {
+            throw missing("has a fragment with invalid percent-encoding")
+        }
         if bytes.first == UInt8(ascii: "/") {
             let root = resources[target].root
             guard let value = documents[root.document].find(bytes, from: root.value) else {

@@ -13,8 +13,8 @@ package struct CompileBudget {
     }
 
     package var excess: String {
-        if steps < 0 { return "takes more than \(limits.steps) steps to compile" }
-        return "takes more than \(limits.bytes) bytes when it is compiled"
+        if steps < 0 { return "needs more than \(limits.steps) steps to compile" }
+        return "needs more than \(limits.bytes) bytes when compiled"
     }
 
     /// Takes steps and bytes from the budget. Returns `false` if the budget is exceeded.

@@ -48,7 +48,7 @@ extension TextValidator where Self: ~Copyable {
 
     package mutating func tooManyKeys(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
-            .limit, pointer: pointer(text, depth), expected: "at most \(limits.maximumKeys) keys at a time",
+            .limit, pointer: pointer(text, depth), expected: "at most \(limits.maximumKeys) keys in open objects",
             found: "more",
             offset: p)
     }
@@ -56,13 +56,13 @@ extension TextValidator where Self: ~Copyable {
     package mutating func tooMuchMemory(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
             .limit, pointer: pointer(text, depth),
-            expected: "a document that takes at most \(limits.maximumMemoryBytes) bytes of memory",
-            found: "one that takes more",
+            expected: "a document whose validation needs at most \(limits.maximumMemoryBytes) bytes of memory",
+            found: "one that needs more",
             offset: p)
     }
 
     package var tooManySteps: (expected: String, found: String) {
-        ("a document that takes at most \(limits.maximumSteps) steps", "one that takes more")
+        ("a document whose validation needs at most \(limits.maximumSteps) steps", "one that needs more")
     }
 
     /// Returns the JSON Pointer to the current value, which is inside `depth` open arrays and objects.

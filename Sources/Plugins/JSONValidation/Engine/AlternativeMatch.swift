@@ -125,7 +125,7 @@ extension ShapeValidator {
     private mutating func reportNoMatch(
         _ text: Span<UInt8>, _ match: AlternativeMatch, _ kind: UInt8, _ start: Int, _ end: Int, _ depth: Int
     ) {
-        let found = Self.kindWord(text[start]) + " that fits none"
+        let found = Self.kindWord(text[start]) + " that doesn't fit"
         if kind & (ValueKind.array | ValueKind.object) != 0 {
             return problem(text, .value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
         }

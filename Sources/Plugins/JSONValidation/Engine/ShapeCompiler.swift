@@ -91,7 +91,7 @@ struct ShapeCompiler {
             guard let definition = definitions[ObjectIdentifier(reference)] else { return [] }
             return flatten(definition, &visited, &seen)
         case .tooDeep(let levels):
-            reportUnusable("a shape of at most \(JSONShape.maximumDepth) levels", "one of \(levels)")
+            reportUnusable("a shape with at most \(JSONShape.maximumDepth) levels", "\(levels) levels")
             return []
         }
     }

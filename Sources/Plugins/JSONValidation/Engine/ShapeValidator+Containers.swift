@@ -102,7 +102,7 @@ extension ShapeValidator {
             if isFit { continue }
             let noun = Self.kindWord(text[start])
             problem(text, .value, depth - 1, at: start) { validator in
-                (validator.program.checks[Int(index)].expected, "\(noun) that is not")
+                (validator.program.checks[Int(index)].expected, "\(noun) that fails the check")
             }
         }
     }

@@ -82,7 +82,8 @@ extension ShapeValidator {
             if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
             switch violation {
             case .pattern: return words(pattern: rule)
-            case .patternBytes: return "a string of at most \(limits.maximumPatternBytes) bytes for its pattern"
+            case .patternBytes:
+                return "a string of at most \(limits.maximumPatternBytes) bytes, because a pattern applies to it"
             case .patternSteps: return "\(words(pattern: rule)) within \(limits.maximumPatternSteps) steps"
             default: break
             }
@@ -135,9 +136,9 @@ extension ShapeValidator {
         case .constant: first == JSONGrammar.quote ? "another string" : "another number"
         case .pattern: "a string that does not"
         case .patternBytes(let count): "\(count)"
-        case .patternSteps: "a string that takes more"
+        case .patternSteps: "a string that needs more"
         case .steps: tooManySteps.found
-        case .check: Self.kindWord(first) + " that is not"
+        case .check: Self.kindWord(first) + " that fails the check"
         case .kind: Self.kindWord(first)
         }
     }

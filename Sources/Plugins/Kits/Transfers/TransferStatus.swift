@@ -130,7 +130,7 @@ extension TransferNotice {
         case .truncated: return "the connection ended early (\(error.message))"
         case .connectionLost: return "the connection was lost (\(error.message))"
         case .cannotConnect: return "couldn't connect (\(error.message))"
-        case .timedOut: return "the server is silent"
+        case .timedOut: return "the server doesn't respond"
         case .unacceptableStatus:
             return error.response.map { "the server responded with \(ReasonPhrase.describing($0.status))" }
                 ?? error.message

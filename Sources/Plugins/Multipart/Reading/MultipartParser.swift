@@ -297,7 +297,7 @@ enum PartHeaders {
             let value = String(validating: line[colon...].dropFirst(), as: UTF8.self)
             guard colon < line.endIndex, name.isValid,
                 line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else { throw MultipartError(.malformedPart, "a line in a part's headers isn't a header") }
+            else { throw MultipartError(.malformedPart, "a line in a part's headers isn't a valid name and value") }
             // Text that isn't UTF-8 is Latin-1, as in HTTP.
             let text = value ?? String(String.UnicodeScalarView(line[colon...].dropFirst().map { Unicode.Scalar($0) }))
             headers.add(name, String(ASCII.trimmed(text[...])))

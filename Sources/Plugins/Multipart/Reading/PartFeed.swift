@@ -79,7 +79,8 @@ final class PartFeed: Sendable {
         try state.withLock { state in
             if let number {
                 guard number == state.number else {
-                    throw MultipartError(.partPassed, "the part can't be read after moving on to the next one")
+                    throw MultipartError(
+                        .partPassed, "the part can't be read, because the next part was already requested")
                 }
                 if !state.isInPart { return nil }
             }

@@ -266,7 +266,7 @@ final class MultipartSource: HTTPBodySource {
         let came = piece == nil ? "\(received)" : "more"
         throw MultipartError.sending(
             .invalidRequest, .partLengthMismatch,
-            "the part \(name.debugDescription): expected a stream of \(length) bytes, as announced, got \(came)")
+            "the part \(name.debugDescription): the stream announced \(length) bytes, but delivered \(came)")
     }
 
     /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.

@@ -23,7 +23,7 @@ final class LoopbackListener: Sendable {
             return
         }
         bell.close()
-        throw OAuthError(.browserFailed, "the system has no port for the redirect on this machine")
+        throw OAuthError(.browserFailed, "the system has no free port for the redirect")
     }
 
     deinit {

@@ -71,7 +71,7 @@ enum AuthorizationRedirect {
         }
         // The server keeps the redirect URI's query (RFC 6749, section 3.1.2).
         guard let own = FormEncoding.decode(fixed), own.allSatisfy({ items[$0.key] == $0.value }) else {
-            throw OAuthError(.invalidRedirect, "the redirect doesn't have the redirect URI's query items")
+            throw OAuthError(.invalidRedirect, "the redirect lacks query items of the redirect URI")
         }
         guard items["state"] == state else {
             throw OAuthError(

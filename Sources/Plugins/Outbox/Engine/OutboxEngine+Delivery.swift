@@ -28,7 +28,7 @@ extension OutboxEngine {
             delivery.keep(change)
             activity.note(
                 "outbox",
-                "the outcome of entry \(id) couldn't be stored and will be stored later: \(error.briefDescription)")
+                "storing the outcome of entry \(id) failed and will be retried: \(error.briefDescription)")
             throw error
         }
     }

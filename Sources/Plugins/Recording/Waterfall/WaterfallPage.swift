@@ -31,7 +31,7 @@ public struct WaterfallPage: Sendable {
         let total = (end - origin) / .milliseconds(1)
         var body = ""
         for row in rows { body += item(row, origin, max(total, 0.001)) }
-        let lost = dropped > 0 ? " \(dropped) before these were dropped." : ""
+        let lost = dropped > 0 ? " \(dropped) earlier activities were dropped." : ""
         let legend = Self.phases.map { "<li><i class=\"\($0)\"></i>\($0)</li>" }.joined()
         return """
             <!DOCTYPE html>

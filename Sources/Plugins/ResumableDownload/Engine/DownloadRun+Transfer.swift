@@ -64,7 +64,7 @@ extension DownloadRun {
             {
                 // The body contradicts its head, so don't trust any of it.
                 response.body.cancel()
-                return .startOver("the part contradicts its headers: \(error.message)", ranges: false)
+                return .startOver("the response's body contradicts its headers: \(error.message)", ranges: false)
             }
         case .whole(let representation, let isSame):
             if isUnwanted(response) { return .refused(response) }
@@ -196,7 +196,8 @@ extension DownloadRun {
                     }
                     written += Int64(chunk.count)
                     if let length, written > length {
-                        throw ErrandError(.invalidResponse, "expected \(length) bytes, as announced, received more")
+                        throw ErrandError(
+                            .invalidResponse, "received more than the \(length) bytes that were announced")
                     }
                     if written > limit {
                         throw TransferError(
@@ -215,7 +216,8 @@ extension DownloadRun {
         }
         if end != nil, isCut() { return response.body.cancel() }
         if let length, written < length {
-            throw ErrandError(.truncated, "\(length) bytes announced, \(written) received", response: response)
+            throw ErrandError(
+                .truncated, "received \(written) bytes, but \(length) bytes were announced", response: response)
         }
         if skip > 0 {
             throw ErrandError(

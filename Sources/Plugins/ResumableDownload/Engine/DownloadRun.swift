@@ -179,8 +179,8 @@ struct DownloadRun: Sendable {
         let isLasting = !madeProgress && state.otherSource == source
         let host = url.host(percentEncoded: false) ?? "another host"
         let reason =
-            "the rest comes from another source (\(host)), and an entity tag is valid for one source only; "
-            + "set a checksum to join parts from several sources"
+            "another URL, on \(host), sent the rest, and entity tags of different URLs can't be compared; "
+            + "set a checksum to join parts from several URLs"
         state.plan.segments = 1
         if isLasting {
             guard state.retry.countRestart() else { throw TransferError(.mirrorMismatch, reason) }
@@ -314,9 +314,7 @@ extension DownloadRun {
             // A server may send less than requested, but not an empty range, and not ever smaller pieces.
             requests += 1
             if requests > 100 {
-                throw ErrandError(
-                    .truncated,
-                    "the range wasn't complete after 100 responses, because the server sends it in ever smaller pieces")
+                throw ErrandError(.truncated, "the server sent the range in more than 100 pieces")
             }
             let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
             let inquiry = inquiry(.init(first: part.next, last: last), known: file.representation)

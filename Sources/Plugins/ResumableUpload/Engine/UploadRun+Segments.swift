@@ -49,7 +49,7 @@ extension UploadRun {
             guard error is PlaceTooLong else { return .failed(error) }
             return try await undivide(
                 &state, ledger, server,
-                "the server's URLs for the segments are too long for one request that joins them")
+                "the segments' URLs are too long for the request that joins them")
         }
     }
 

@@ -31,7 +31,7 @@ public struct BreakerFilter: Filter {
     /// The filter's line in the agent's `explain`.
     public var explanation: String {
         let percent = (policy.failureShare * 100).rounded()
-        let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
+        let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "an invalid share (\(policy.failureShare))"
         return "breaker: opens if \(share) of \(policy.minimumRequests) requests or more to a host fail"
     }
 

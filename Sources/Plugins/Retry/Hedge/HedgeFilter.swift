@@ -30,8 +30,9 @@ public struct HedgeFilter: Filter {
     /// The filter's line in the agent's `explain`.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
-        return "hedges requests slower than \(percent(policy.percentile)) % of earlier ones, "
-            + "at most \(percent(policy.share)) % of them"
+        return
+            "sends a second request if the first is slower than \(percent(policy.percentile)) % of earlier requests, "
+            + "for at most \(percent(policy.share)) % of requests"
     }
 
     /// Reports a problem if a signing filter or another hedge is an outer filter.

@@ -35,8 +35,8 @@ public struct HostLimitFilter: Filter {
     /// The filter's line in the agent's `explain`.
     public var explanation: String {
         var parts = ["pauses a host that sent Retry-After"]
-        if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
-        if let rate = limits.rate { parts.append("\(rate.count) in \(duration: rate.period)") }
+        if let most = limits.maximumConcurrent { parts.append("at most \(most) requests at once") }
+        if let rate = limits.rate { parts.append("at most \(rate.count) requests in \(duration: rate.period)") }
         return "host limit: " + parts.joined(separator: ", ")
     }
 

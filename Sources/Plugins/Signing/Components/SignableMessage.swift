@@ -66,7 +66,7 @@ public struct SignableMessage: Sendable {
         if component.has("req") {
             guard isResponse, let request else {
                 throw SigningError(
-                    .missingComponent, "\(component): the response's request is needed, but the message has no request")
+                    .missingComponent, "\(component) needs the response's request; create the message with it")
             }
             message = request
             message.fieldTypes = fieldTypes
@@ -75,7 +75,8 @@ public struct SignableMessage: Sendable {
         // Other characters could add lines to the signature base.
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F || $0 == 0x09 && !component.isDerived }) else {
             throw SigningError(
-                .invalidValue, "the value of \(component) isn't printable ASCII; cover the field with `binary`")
+                .invalidValue,
+                "the value of \(component) isn't printable ASCII; sign the field's `binary` component instead")
         }
         return value
     }
@@ -118,7 +119,8 @@ public struct SignableMessage: Sendable {
         }
         if component.has("bs") { return try Self.binary(fields) }
         guard name != .setCookie || fields.count == 1 else {
-            throw SigningError(.invalidValue, "\(component): the field has several lines; cover it with `binary`")
+            throw SigningError(
+                .invalidValue, "\(component): the field has several lines; sign its `binary` component instead")
         }
         let value = fields.map { String(ASCII.trimmed(Substring($0.value))) }.joined(separator: ", ")
         if let key = component.parameters["key"]?.text { return try Self.member(key, of: value, component) }

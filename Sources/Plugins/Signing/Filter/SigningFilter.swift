@@ -146,7 +146,9 @@ private struct Signatures: Sendable {
             // If the request can't be signed as the server asks, the refusal is more informative than the error.
             return response
         }
-        exchange.note("signing", isLate ? "signed by the server's clock" : "signed as the server asks")
+        exchange.note(
+            "signing",
+            isLate ? "signed again, with the server's date" : "signed again, as the server's Accept-Signature asks")
         await exchange.discard(response)
         await exchange.discardStagedWork(after: stagedWork)
         return try await next(again)

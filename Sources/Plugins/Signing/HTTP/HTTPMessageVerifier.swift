@@ -46,7 +46,7 @@ public struct HTTPMessageVerifier: Sendable {
     }
 
     static var mismatch: SigningError {
-        SigningError(.digestMismatch, "the content doesn't have the digest in Content-Digest")
+        SigningError(.digestMismatch, "the content doesn't match Content-Digest")
     }
 
     var coversContent: Bool { requirements.coversContent }

@@ -125,12 +125,12 @@ extension RecordingAccessory {
             func report(_ problem: String) { problems.append("\(id) \(records[0].label): \(problem) in \(names)") }
             for name in ["willStart", "willStop", "didStop"] {
                 let count = names.count { $0 == name }
-                if count != 1 { report("\(count) times \(name)") }
+                if count != 1 { report("expected one \(name), got \(count)") }
             }
-            if names.first != "willStart" { report("an event before willStart") }
-            if names.last != "didStop", names.contains("didStop") { report("an event after didStop") }
+            if names.first != "willStart" { report("another event precedes willStart") }
+            if names.last != "didStop", names.contains("didStop") { report("another event follows didStop") }
             let outcomes = records.compactMap { Self.outcome(of: $0.event) }
-            if Set(outcomes).count > 1 { report("outcomes \(outcomes)") }
+            if Set(outcomes).count > 1 { report("different outcomes: \(outcomes)") }
         }
         return problems
     }

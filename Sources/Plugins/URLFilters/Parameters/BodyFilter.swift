@@ -88,7 +88,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
         guard let body = try BodyParameters(http, filter: name) else {
             if BodyParameters.isForeign(http) {
-                exchange.note(name, "no parameters were added, because the request's body has a content coding")
+                exchange.note(name, "no parameters were added, because the request encoded its body (Content-Encoding)")
             }
             return nil
         }

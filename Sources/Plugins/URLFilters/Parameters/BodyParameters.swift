@@ -61,9 +61,7 @@ enum BodyParameters {
             let query = try QueryText.encode(new, encoding, filter: filter)
             return Data((query.isEmpty ? text : QueryText.merge(query, into: text[...], by: rule)).utf8)
         case .json(let object):
-            do { return try object.merging(new, rule) } catch {
-                throw URLFilterError(.invalidParameters, filter: filter, "a parameter cannot be written as JSON")
-            }
+            return try object.merging(new, rule, filter: filter)
         }
     }
 }

@@ -38,7 +38,7 @@ struct JSONObjectText {
 
     /// Returns the object with more members. Names are unique in JSON, so `.append` adds only missing members, like
     /// `.keep`.
-    func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
+    func merging(_ new: Parameters, _ rule: MergeRule, filter: String) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var result = Data(bytes)
@@ -46,7 +46,10 @@ struct JSONObjectText {
         var names = Set<String>()
         // The last parameter of a repeated name wins, as in JSON request bodies.
         for item in new.items.reversed() where names.insert(item.name).inserted {
-            let value = try encoder.encode(item.value)
+            guard let value = try? encoder.encode(item.value) else {
+                throw URLFilterError(
+                    .invalidParameters, filter: filter, "the parameter “\(item.name)” can't be written as JSON")
+            }
             let olds = members.filter { $0.name == item.name }
             if olds.isEmpty {
                 let name = try encoder.encode(item.name)

@@ -39,7 +39,7 @@ public struct URLText: Sendable {
 
     private func url(of text: String) throws -> URL {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw error(.invalidURL, "it produced an invalid URL")
+            throw error(.invalidURL, "it created an invalid URL")
         }
         // Removes dot segments, as the agent does when it builds a request. Later filters then use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url

@@ -81,7 +81,8 @@ final class SocketCore: Sendable {
                     let response = try await scoped.send(request, options: one).value
                     guard let opened = response.connection as? OpenedConnection else {
                         throw WebSocketError(
-                            .handshakeFailed, "a filter returned a response without opening the socket: \(response)",
+                            .handshakeFailed,
+                            "a filter responded to the handshake itself, so the socket isn't open: \(response)",
                             response: response)
                     }
                     return SocketLink(opened, response, core, activity)

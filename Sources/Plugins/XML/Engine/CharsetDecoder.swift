@@ -209,8 +209,11 @@ struct CharsetDecoder: Sendable {
         if held.isEmpty { return }
         guard let text = charset.decode(Data(held), ignoresByteOrderMark: true) else {
             if case .bytewise = coding { output += validPrefix(charset).utf8 }
+            let isKnown = charset.decode(Data([0x20]), ignoresByteOrderMark: true) != nil
             throw XMLError(
-                .invalidCharset, "the bytes are not valid \(charset.name), or the system doesn't know that charset")
+                .invalidCharset,
+                isKnown
+                    ? "the bytes are not valid \(charset.name)" : "the system doesn't know the charset \(charset.name)")
         }
         held.removeAll()
         output += text.utf8

@@ -257,7 +257,7 @@ extension DocumentReader {
                 quote = byte
             } else if isDocumentType, byte == UInt8(ascii: "[") {
                 throw part.failure(
-                    .refusedDocumentType, "the document type has an internal subset, which isn't accepted", start)
+                    .refusedDocumentType, "the document type contains declarations, which are never accepted", start)
             }
             index += 1
         }
@@ -305,7 +305,9 @@ extension DocumentReader {
             }
             guard limits.skipsDocumentType || !type.isExternal else {
                 throw part.failure(
-                    .refusedDocumentType, "the document type names an external file, which isn't accepted", start)
+                    .refusedDocumentType,
+                    "the document type names an external file, which isn't accepted; set XMLLimits.skipsDocumentType "
+                        + "to skip it", start)
             }
             hasDocumentType = true
             position = end + 1
