@@ -75,6 +75,6 @@ import Testing
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
         let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)
-        #expect(texts.dropLast().last == "rejects requests that only a cache may answer")
+        #expect(texts.dropLast().last == "rejects requests that need a cached response")
     }
 }

@@ -146,7 +146,7 @@ extension WrongFilter {
         WrongFilter(
             "replaces the checks of others",
             caughtBy: "checks of other filters and of the request run, and can reject the response",
-            saying: "the check of outside, got none"
+            saying: "the check of outside, got no such check"
         ) { exchange, next in
             let response = try await next(exchange)
             for name in exchange.checks.names { exchange.checks.add(ResponseCheck(name) { _ in }) }
@@ -155,7 +155,7 @@ extension WrongFilter {
         WrongFilter(
             "shares an exchange, and hands over nothing of it",
             caughtBy: "checks of other filters and of the request run, and can reject the response",
-            saying: "the check of inside, got none"
+            saying: "the check of inside, got no such check"
         ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
         WrongFilter(
             "shares an exchange, and forgets what was staged",

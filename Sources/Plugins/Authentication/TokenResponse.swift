@@ -90,7 +90,7 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
             return
         }
         guard let seconds = number ?? text.flatMap({ ASCII.decimal($0) }), seconds.isFinite else {
-            throw fault("expires_in", "expected a number of seconds, found something else")
+            throw fault("expires_in", "expected a number of seconds, found other text")
         }
         lifetime = seconds > 0 ? .seconds(min(seconds, Self.longest)) : nil
     }

@@ -60,7 +60,7 @@ extension CacheStoreSuite {
             let keys = [long, long + "y", long + "\ny", "caf\u{E9}", "cafe\u{301}", "\u{212B}", "\u{C5}"]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
             for (number, key) in keys.enumerated() {
-                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has the body of another key")
+                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has another key's body")
             }
             try await store.remove(CacheKey(long))
             try expect(
@@ -73,7 +73,7 @@ extension CacheStoreSuite {
                 guard let found = try await data(CacheKey("length"), in: store) else {
                     throw missing(CacheKey("length"))
                 }
-                try expect(found == bytes, "\(length) bytes are returned changed")
+                try expect(found == bytes, "a body of \(length) bytes was returned with different bytes")
             }
         },
         Case(description: "a stream that fails stores no entry") { store in
@@ -104,10 +104,10 @@ extension CacheStoreSuite {
             try await store.store(first, for: key)
             let done = try await store.update(second.head, replacing: first.head, for: key)
             try expect(done, "the head was not replaced")
-            try expect(try await store.entry(for: key)?.head == second.head, "the head is the old one")
+            try expect(try await store.entry(for: key)?.head == second.head, "the old head was returned")
             try expect(try await text(key, in: store) == "body", "the body differs from the stored body")
             let again = try await store.update(first.head, replacing: first.head, for: key)
-            try expect(!again, "a head was replaced that was not the stored one")
+            try expect(!again, "a head other than the stored one was replaced")
             try expect(
                 try await store.entry(for: key)?.head == second.head,
                 "the head was replaced although the old head wasn't stored anymore")
@@ -116,7 +116,7 @@ extension CacheStoreSuite {
             for (new, old) in [(second.head, first.head), (first.head, second.head), (second.head, first.head)] {
                 let done = try await store.update(new, replacing: old, for: key)
                 try expect(done, "the head of a long entry was not replaced")
-                try expect(try await store.entry(for: key)?.head == new, "the head of a long entry is the old one")
+                try expect(try await store.entry(for: key)?.head == new, "the old head of a long entry was returned")
                 try expect(
                     try await data(key, in: store) == long, "the body of a long entry differs from the stored body")
             }
@@ -136,7 +136,8 @@ extension CacheStoreSuite {
             try expect(
                 seen.urls == (0..<10).map { "https://example.com/\($0)" }, "the predicate did not receive every head")
             for number in 0..<10 {
-                try await expect("\(number)", at: CacheKey("\(number)"), in: store, "an entry has another body")
+                try await expect(
+                    "\(number)", at: CacheKey("\(number)"), in: store, "an entry was returned with another body")
             }
         },
         Case(description: "after an update, a predicate judges the new head") { store in
@@ -163,7 +164,7 @@ extension CacheStoreSuite {
                 try await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
                 if removesAll { try await store.removeAll { _ in true } } else { try await store.remove(key) }
                 for _ in 0..<30 {
-                    try expect(try await store.entry(for: key) == nil, "the entry is there again after its removal")
+                    try expect(try await store.entry(for: key) == nil, "the entry exists again after its removal")
                     try await Task.sleep(for: .milliseconds(1))
                 }
             }
@@ -230,7 +231,7 @@ extension CacheStoreSuite {
                 try expect(try await make().entry(for: CacheKey("long")) == nil, "a removed entry exists again")
             }),
         Case(
-            description: "a secret that concurrent first calls got persists",
+            description: "a secret from concurrent first calls persists",
             opening: { make in
                 let secret = try await firstSecret(of: try await make())
                 try expect(
@@ -246,7 +247,7 @@ extension CacheStoreSuite {
     /// try await test.run { MemoryStore(limit: .megabytes(1)) }
     /// ```
     public static let limitCases: [Case] = [
-        Case(description: "the limit covers bodies; the last entry is stored") { store in
+        Case(description: "the limit counts bodies, and the last entry is stored") { store in
             for round in 0..<60 {
                 try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
             }
@@ -256,7 +257,7 @@ extension CacheStoreSuite {
             try expect(
                 try await store.entry(for: CacheKey("body 59")) != nil, "the entry that was stored last is missing")
         },
-        Case(description: "a replaced, removed or failed entry doesn't count") { store in
+        Case(description: "replaced, removed and failed entries don't count toward the limit") { store in
             let key = CacheKey("changing")
             for way in ["replaced", "removed", "removed with others", "not stored, because their bodies failed"] {
                 try await store.store(try entry("kept", path: "kept"), for: CacheKey("kept"))
@@ -288,7 +289,7 @@ extension CacheStoreSuite {
     /// such as ``ErrandCache/MemoryStore`` and ``ErrandCache/DiskStore``. `makeStore` must create a store with a limit
     /// of 1,000,000 bytes.
     public static let evictionCases: [Case] = [
-        Case(description: "the limit covers heads and keys") { store in
+        Case(description: "the limit counts heads and keys") { store in
             let long = String(repeating: "x", count: 20_000)
             for round in 0..<100 {
                 try await store.store(try entry("", path: "\(long)\(round)"), for: CacheKey("\(long) \(round)"))

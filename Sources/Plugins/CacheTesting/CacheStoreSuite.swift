@@ -90,7 +90,7 @@ public enum CacheStoreSuite {
     static func missing(_ key: CacheKey) -> Failure {
         Failure(
             description: "the entry of the key \(String(key.text.prefix(60)).debugDescription) is missing: keep 1 MB "
-                + "and 100 entries, expired ones included, or use droppingCases")
+                + "and 100 entries, including expired entries, or use droppingCases")
     }
 
     static func data(_ key: CacheKey, in store: any CacheStore) async throws -> Data? {
@@ -114,7 +114,7 @@ extension CacheStoreSuite {
             guard let found = try await store.entry(for: key) else { throw missing(key) }
             try expect(found.head == entry.head, "the head differs from the stored head")
             try await expect("hello", at: key, in: store, "the bytes differ from the stored bytes")
-            try await expect("hello", at: key, in: store, "the second read returned something else")
+            try await expect("hello", at: key, in: store, "the second read returned a different entry")
         },
         Case(description: "an entry with an empty body is stored") { store in
             try await store.store(try entry(""), for: CacheKey("empty"))
@@ -132,14 +132,14 @@ extension CacheStoreSuite {
             try await store.store(try entry("a long first body", path: "one"), for: key)
             try await store.store(try entry("second", path: "two"), for: key)
             guard let found = try await store.entry(for: key) else { throw missing(key) }
-            try expect(found.head.url == "https://example.com/two", "the head is the old one")
-            try await expect("second", at: key, in: store, "the body is the old one")
+            try expect(found.head.url == "https://example.com/two", "the old head was returned")
+            try await expect("second", at: key, in: store, "the old body was returned")
         },
         Case(description: "keys are distinguished by every character") { store in
             let keys = ["k", "K", "k ", "k\n", "", "k/", "k%20", String(repeating: "k", count: 5000)]
             for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
             for (number, key) in keys.enumerated() {
-                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has the body of another")
+                try await expect("\(number)", at: CacheKey(key), in: store, "key \(number) has another key's body")
             }
         },
         Case(description: "a streamed body is read to its end") { store in
@@ -169,7 +169,7 @@ extension CacheStoreSuite {
     ]
 
     static let removals: [Case] = [
-        Case(description: "a removal removes its entry, and no other") { store in
+        Case(description: "removing an entry doesn't remove other entries") { store in
             try await store.store(try entry("a"), for: CacheKey("a"))
             try await store.store(try entry("b"), for: CacheKey("b"))
             try await store.remove(CacheKey("a"))

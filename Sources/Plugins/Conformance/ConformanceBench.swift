@@ -153,7 +153,7 @@ func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws ->
     defer { task.cancel() }
     let result: Result<Void, any Error>
     do { result = try await ending.wait(for: "the case to end", within: limit) { $0 } } catch is WaitTimeout {
-        throw ConformanceFailure(expected: "the case to end", came: "no end within \(duration: limit)")
+        throw ConformanceFailure(expected: "the case to end", came: "it didn't end within \(duration: limit)")
     }
     try result.get()
 }

@@ -98,7 +98,7 @@ public enum TransportConformance {
                     limit: limit
                 ) {
                     throw ConformanceFailure(
-                        expected: "a case with that name", came: "none: remove or correct the limitation")
+                        expected: "a case with that name", came: "no such case: remove or correct the limitation")
                 })
         }
         return cases

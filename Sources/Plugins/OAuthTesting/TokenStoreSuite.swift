@@ -70,7 +70,7 @@ public enum TokenStoreSuite {
             let store = try await make()
             try await store.save(token(1))
             try expect(try await store.load() == token(1), "the token differs from the saved token")
-            try expect(try await store.load() == token(1), "the second read returned something else")
+            try expect(try await store.load() == token(1), "the second read returned a different token")
         },
         Case("parts that a token doesn't have are missing afterward, too") { make in
             let store = try await make()

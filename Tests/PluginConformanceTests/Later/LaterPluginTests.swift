@@ -114,7 +114,7 @@ struct LaterPluginTests {
 
     @Test("a case refuses a store whose limit counts only bodies")
     func limit() async throws {
-        let each = try #require(CacheStoreSuite.evictionCases.first { "\($0)" == "the limit covers heads and keys" })
+        let each = try #require(CacheStoreSuite.evictionCases.first { "\($0)" == "the limit counts heads and keys" })
         await #expect(throws: CacheStoreSuite.Failure.self) {
             try await each.run { BodyLimitStore(limit: 1_000_000) }
         }

@@ -37,14 +37,14 @@ enum FilterOrder {
         }
         if storesForAll, !inner.isDisjoint(with: [.signs, .authenticates]) {
             return
-                "one user's cached response could be served to another: the cache key lacks later filters' credentials"
+                "one user's cached response could be served to another: the cache key lacks credentials of later filters"
         }
         if outer.contains(.caches), changesResource {
             return "the cache key doesn't include changes by later filters, so different requests share an entry"
         }
         if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
             return
-                "different users could share a response: later filters' credentials and signatures aren't compared"
+                "different users could share a response: credentials and signatures of later filters aren't compared"
         }
         if outer.contains(.shares), inner.contains(.addsCookies) {
             return "different users could share a response: their cookies aren't compared"

@@ -78,7 +78,8 @@ final class WireStep: CoreStep {
                     try await time.sleep(until: time.instant(after: timeout))
                     source.cancel()
                     throw ErrandError(
-                        .timedOut, "expected an empty body, but its source didn't end within \(duration: timeout)")
+                        .timedOut,
+                        "the body was announced as empty, but its source didn't end within \(duration: timeout)")
                 }
                 defer { group.cancelAll() }
                 try await group.next()

@@ -24,7 +24,10 @@ extension CacheHandler {
 
     func storeResponse(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
-            note(CacheStatus(forwardStatus: response.status, detail: "not stored: the body reports a failure"))
+            note(
+                CacheStatus(
+                    forwardStatus: response.status,
+                    detail: "not stored: the request's check found a failure in the body"))
             return response
         }
         let vary = VaryRule(response.headers).names

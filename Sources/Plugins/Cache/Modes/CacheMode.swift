@@ -197,7 +197,7 @@ extension CacheMode: FilterProvidingTag {
 /// Runs between all caches and the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
-    var explanation: String { "rejects requests that only a cache may answer" }
+    var explanation: String { "rejects requests that need a cached response" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self]

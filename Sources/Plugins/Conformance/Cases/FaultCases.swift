@@ -54,8 +54,8 @@ enum FaultCases {
                 }
             } catch let failure as ConformanceFailure where failure.expected.hasSuffix("to end") {
                 throw ConformanceFailure(
-                    expected: "a result of a request after \(failures.read { $0 }) failures",
-                    came: "a request that waits: a request that fails must return its turn and its connection")
+                    expected: "a request to end after \(failures.read { $0 }) failed requests",
+                    came: "a request that still waits: a failed request must release its slot and its connection")
             }
         },
         ConformanceDraft(.faults, "a truncated streamed body ends with an error") { bench in
@@ -90,10 +90,10 @@ enum FaultCases {
             }
             bench.server.on("/big", cut)
             let request = try bench.request(.get, "/big")
-            let error = try await bench.failure(of: "a body for a reader of 100 bytes", .bodyTooLarge) {
+            let error = try await bench.failure(of: "a long body, with a limit of 100 bytes", .bodyTooLarge) {
                 try await bench.viaAgent(request, limit: 100)
             }
-            try evidence(error, "a body for a reader of 100 bytes", bench)
+            try evidence(error, "a long body, with a limit of 100 bytes", bench)
         },
         ConformanceDraft(.faults, "a connection that is closed or reset immediately is an error") { bench in
             for plan in [ConnectionPlan.close, .reset] {
@@ -225,7 +225,7 @@ enum FaultCases {
             bench.server.on("/endless", TestResponse.repeating(count: 1 << 30).chunked(sizes: []))
             for path in ["/big", "/endless"] {
                 let request = try bench.request(.get, path)
-                try await bench.failure(of: "100,000 bytes for a reader of 1,000", .bodyTooLarge) {
+                try await bench.failure(of: "100,000 bytes, with a limit of 1,000", .bodyTooLarge) {
                     try await bench.viaAgent(request, limit: 1_000)
                 }
             }

@@ -39,7 +39,7 @@ enum PressureCases {
                 try await Task.sleep(for: .milliseconds(25))
                 let pulled = source.pulled
                 (last, quiet) = (pulled, pulled == last ? quiet + 1 : 0)
-                try bench.expect(pulled < 64 << 20, "a source that has to pause", came: "\(pulled) bytes pulled")
+                try bench.expect(pulled < 64 << 20, "the source to pause", came: "it produced \(pulled) bytes")
             }
             task.cancel()
             try await bench.failure(of: "a cancelled upload", .cancelled) { try await task.value }

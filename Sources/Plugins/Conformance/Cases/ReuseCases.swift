@@ -10,7 +10,7 @@ enum ReuseCases {
             for _ in 0..<20 { _ = try await bench.exchange(.get, "/ok") }
             // Allows a few connections, because a transport may spread requests over several clients.
             let count = bench.server.connectionCount
-            try bench.expect((1...4).contains(count), "connections for 20 requests: 4 at most", came: "\(count)")
+            try bench.expect((1...4).contains(count), "at most 4 connections for 20 requests", came: "\(count)")
         },
         ConformanceDraft(.reuse, "an idle connection that the server closed is replaced without an error") { bench in
             bench.server.on("/last", TestResponse.text("last").closingSilently())

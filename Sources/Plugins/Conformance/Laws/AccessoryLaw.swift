@@ -57,7 +57,8 @@ struct AccessoryLaw: RandomLaw {
             }
             if came.sends.map(\.image) != expected.sends.map(\.image) {
                 return LawViolation(
-                    expected: "\(expected.sends.count) requests", came: "\(came.sends.count), or requests that differ")
+                    expected: "the same \(expected.sends.count) requests",
+                    came: "\(came.sends.count) requests that differ")
             }
             let (before, after) = (expected.events + expected.work.sorted(), came.events + came.work.sorted())
             if before != after {

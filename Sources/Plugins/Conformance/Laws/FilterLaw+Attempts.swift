@@ -29,8 +29,8 @@ extension FilterLaw {
         }
         if count < 2 { return nil }
         return LawViolation(
-            expected: "\(pair.exchange.method), sent once to the server before a redirect",
-            came: "\(count) times, after \(pair.came.sends.dropFirst().first?.failure ?? "a response")")
+            expected: "the \(pair.exchange.method) to be sent once to the server that redirects it",
+            came: "it was sent \(count) times, after \(pair.came.sends.dropFirst().first?.failure ?? "a response")")
     }
 
     /// A wait between two attempts must use the agent's clock.

@@ -5,7 +5,7 @@ import ErrandEssentials
 extension FilterLaw {
     /// The law that a body's meaning doesn't depend on its coding.
     public static let coding = FilterLaw(
-        "coding", "law: decoded by its Content-Encoding, a request body is the original",
+        "coding", "law: decoding a request body by its Content-Encoding returns the original",
         advice: """
             Encode a body that already has a Content-Encoding by adding to the field, not by replacing it, or leave it \
             alone. Set the field only if you have encoded all bytes, and remove a Content-Length that has changed.
@@ -72,6 +72,6 @@ extension FilterLaw {
             else { return "bytes that aren't \(coding)" }
             data = Data(decoded)
         }
-        return data == original ? nil : "\(data.count) bytes, or different ones"
+        return data == original ? nil : "\(data.count) bytes that differ from it"
     }
 }

@@ -75,7 +75,7 @@ extension FilterLaw {
 
     /// The law that a filter doesn't keep a call's objects or tasks after the call ends.
     public static let release = FilterLaw(
-        "release", "law: after a call ends, no request, body, task or transfer of it is left",
+        "release", "law: a call's requests, bodies, tasks and transfers don't outlive it",
         advice: """
             Call `next` in the filter's own task or in a task group, so a cancellation reaches it. Cancel a response \
             that you don't return, with `exchange.discard(response)`. Keep values of the call only in the call.
@@ -119,7 +119,7 @@ extension FilterLaw {
             if isGone() { continue }
             let remains = came.remains + (run.running > 0 ? ["a transfer"] : []) + (trail.mark == nil ? [] : ["a task"])
             return LawViolation(
-                expected: "no objects left of \(exchange.cancellation == nil ? "the call" : "the cancelled call")",
+                expected: "the release of all objects of the \(exchange.cancellation == nil ? "" : "cancelled ")call",
                 came: remains.joined(separator: ", "))
         }
         return nil
@@ -147,8 +147,8 @@ extension FilterLaw {
     public static let separation = FilterLaw(
         "separation", "law: the data and failures of one user or host don't reach another",
         advice: """
-            Keep what you remember for each origin and each user, from `exchange.userMarks`, and limit it. Add secrets \
-            only if `exchange.isTrusted`, in each hop.
+            Store what you remember separately for each origin and each user, from `exchange.userMarks`, and limit it. \
+            Add secrets only if `exchange.isTrusted`, in each hop.
             """,
         share: 60, needsTwo: true,
         exchanges: { random in
@@ -326,7 +326,7 @@ extension FilterLaw {
         "recovery",
         "law: a call still works after hundreds of failed, rejected and cancelled calls",
         advice: """
-            Return whatever a call takes, such as a permit or a place in a table, in a `defer`, so it's returned when \
+            Release what a call takes, such as a permit or a place in a table, in a `defer`, so it's also released when \
             `next` throws. Don't keep a failed result, such as a failed task, for later calls.
             """,
         share: 2,

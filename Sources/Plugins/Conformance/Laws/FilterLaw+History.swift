@@ -8,8 +8,9 @@ extension FilterLaw {
     public static let history = FilterLaw(
         "history", "law: a call is the same after calls of other users or to other hosts",
         advice: """
-            Keep what you remember by host and by user: by `exchange.http.host` and `exchange.userMarks`, or by the \
-            fields that tell users apart. One variable for all calls serves only what is the same for all of them.
+            Store what you remember separately for each host and user: by `exchange.http.host` and \
+            `exchange.userMarks`, or by the fields that identify users. Share a variable between all calls only if its \
+            value is the same for all of them.
             """,
         share: 60, needsTwo: true,
         exchanges: { LawExchange.strangers(&$0) }
@@ -115,7 +116,8 @@ extension FilterLaw {
             for (traces, moment) in [(row, "one after the other"), (together, "at the same time")] {
                 for trace in traces where trace.sends.isEmpty && trace.outcome.response != nil {
                     return LawViolation(
-                        expected: "two requests for two equal calls \(moment)", came: "one, whose response both got")
+                        expected: "two requests for two equal calls \(moment)",
+                        came: "one request, whose response both calls got")
                 }
                 let keys = traces.map { Set($0.sends.flatMap { sentKeys(of: $0.http.headers) }) }
                 guard keys.count == 2, let key = keys[0].intersection(keys[1]).first else { continue }
@@ -132,7 +134,7 @@ extension FilterLaw {
 
     /// The law that a read that begins after a write doesn't get the version before the write.
     public static let coherence = FilterLaw(
-        "coherence", "law: a read that begins after a write doesn't get what was there before",
+        "coherence", "law: a read that begins after a write doesn't get an older response",
         advice: """
             A read that began before a write can end after it. Forget its response, too: count the writes to a URL, \
             and only store or share a response if the count is the same as when its request began.
@@ -187,8 +189,8 @@ extension FilterLaw {
             (next.trace, "while an older read is in flight"), (await run.play(later), "after an older read has ended"),
         ] where isOld(trace) {
             return LawViolation(
-                expected: "the response from after a \(write.method), for a read that begins \(moment)",
-                came: "the response from before it")
+                expected: "a response newer than the \(write.method), for a read that begins \(moment)",
+                came: "an older response")
         }
         return nil
     }

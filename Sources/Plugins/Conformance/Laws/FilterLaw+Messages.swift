@@ -98,7 +98,7 @@ extension FilterLaw {
         if plain[0] == plain[1] || images[0] != images[1] { return nil }
         let first = images[0].split(separator: "\n").first.map(String.init) ?? ""
         return LawViolation(
-            expected: "two requests that differ, the same as without the filter",
+            expected: "two different requests, as without the filter",
             came: "the same request twice: \(first)")
     }
 

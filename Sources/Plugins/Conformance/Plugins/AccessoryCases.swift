@@ -171,7 +171,7 @@ extension AccessoryDraft {
     static let memory: [AccessoryDraft] = [
         AccessoryDraft("the accessory requests copies of at most 64 MiB of each body") { bench in
             let limit = try bench.make().0.maximumBodyBytes
-            try bench.filters.expect((0...(64 << 20)).contains(limit), "64 MiB at most", came: "\(limit) bytes")
+            try bench.filters.expect((0...(64 << 20)).contains(limit), "at most 64 MiB", came: "\(limit) bytes")
         },
         AccessoryDraft("the accessory releases each activity after its end") { bench in
             let (accessory, _) = try bench.make()
@@ -187,7 +187,7 @@ extension AccessoryDraft {
                 let grown = try await growth(bench) { _, agent in _ = await scene.play(on: agent) }
                 guard let grown else { continue }
                 throw ConformanceFailure(
-                    expected: "no more memory after 16,000 activities than after 600",
+                    expected: "the same memory after 16,000 activities as after 600",
                     came: "\(grown) bytes more with each (\(scene.rawValue))")
             }
         },

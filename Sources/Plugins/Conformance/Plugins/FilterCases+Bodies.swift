@@ -38,7 +38,7 @@ extension FilterDraft {
             try await bench.pause()
             let count = pulled.value
             try bench.expect(
-                count <= 100, "100 of 4,000 chunks at most, before the reader pulls one", came: "\(count) chunks")
+                count <= 100, "at most 100 of 4,000 chunks before the reader asks for one", came: "\(count) chunks")
             response.body.cancel()
         },
         FilterDraft("an error in the middle of a stream reaches the caller") { bench in

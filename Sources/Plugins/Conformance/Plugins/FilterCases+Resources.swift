@@ -41,7 +41,7 @@ extension FilterDraft {
                 }
                 guard let grown else { continue }
                 throw ConformanceFailure(
-                    expected: "no more memory after 16,000 calls than after 600",
+                    expected: "the same memory after 16,000 calls as after 600",
                     came: "\(grown) bytes more with each call that \(isGood ? "succeeds" : "fails")")
             }
         },

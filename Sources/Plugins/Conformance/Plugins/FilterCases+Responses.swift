@@ -170,7 +170,8 @@ extension FilterDraft {
                 try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")
                 let count = pulled.value
                 try bench.expect(
-                    count <= 100, "100 of 4,000 chunks at most, before the transport pulls one", came: "\(count) chunks"
+                    count <= 100, "at most 100 of 4,000 chunks before the transport asks for one",
+                    came: "\(count) chunks"
                 )
             }
         },

@@ -35,7 +35,7 @@ extension [PluginConformanceCase] {
                     name: "the limitation \"\(name)\" belongs to a case", limitation: nil, limit: limit
                 ) {
                     throw ConformanceFailure(
-                        expected: "a case with that name", came: "none: remove or correct the limitation")
+                        expected: "a case with that name", came: "no such case: remove or correct the limitation")
                 })
         }
         return cases

@@ -43,7 +43,7 @@ struct AddressTable {
     ) throws(ErrandError) -> String? {
         guard HostName.isAddress(address), !address.utf8.contains(UInt8(ascii: "%")),
             let text = HostName.normalized(address)
-        else { throw fault("\"\(address)\", for \(host), isn't an address") }
+        else { throw fault("\"\(address)\", for \(host), isn't an IP address") }
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         if family == (isV6 ? .v4 : .v6) { return nil }
         return isV6 ? "[\(text)]" : text

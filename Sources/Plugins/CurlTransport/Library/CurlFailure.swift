@@ -59,7 +59,7 @@ struct CurlFailure {
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
         // Otherwise, these codes would suggest that no server has seen the request.
         case _ where isRepetition && Self.isUnreached(code):
-            (.connectionLost, "the connection was closed before a response, and no other one could be opened")
+            (.connectionLost, "the connection was closed before a response, and another connection couldn't be opened")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
         case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy can't be reached: \(detail)")
         case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:

@@ -39,7 +39,7 @@ extension Transfer {
         noteStart(isNew: true)
         if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
         return fail(
-            .nameLookupFailed, "\(loop.parked) cancelled name lookups are still running, so no new one starts")
+            .nameLookupFailed, "\(loop.parked) cancelled name lookups are still running, so a new lookup can't start")
     }
 
     func limitConnecting(_ limit: UInt64?) {

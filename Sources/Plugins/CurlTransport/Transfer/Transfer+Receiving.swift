@@ -55,7 +55,7 @@ extension Transfer {
             if upload.isBegunStream {
                 return fail(
                     .bodyNotReplayable,
-                    "the server refused Expect: 100-continue after part of a body that can be read only once was sent"
+                    "the server refused Expect: 100-continue, but part of the body was already sent, and it can be read only once"
                 )
             }
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)

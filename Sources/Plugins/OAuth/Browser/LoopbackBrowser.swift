@@ -60,7 +60,7 @@ public struct LoopbackBrowser: OAuthBrowser {
         let timer = Task { [time, timeout] in
             await time.wait(until: end)
             if Task.isCancelled { return }
-            listener.stop(OAuthError(.signInTimedOut, "nobody signed in within \(timeout)"))
+            listener.stop(OAuthError(.signInTimedOut, "the user didn't sign in within \(timeout)"))
         }
         defer { timer.cancel() }
         do {

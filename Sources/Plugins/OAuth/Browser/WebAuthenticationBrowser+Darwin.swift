@@ -76,14 +76,14 @@ private final class WebAuthenticationSheet: NSObject, ASWebAuthenticationPresent
                 continuation.resume(
                     throwing: OAuthError(
                         isClosed ? .signInCancelled : .browserFailed,
-                        isClosed ? "the user closed the sign-in" : "the sheet failed",
+                        isClosed ? "the user closed the sign-in" : "the sign-in sheet failed",
                         underlying: isClosed ? nil : error))
             }
             session.presentationContextProvider = self
             session.prefersEphemeralWebBrowserSession = isEphemeral
             self.session = session
             if !session.start() {
-                continuation.resume(throwing: OAuthError(.browserFailed, "the sheet couldn't be shown"))
+                continuation.resume(throwing: OAuthError(.browserFailed, "the sign-in sheet couldn't be shown"))
             }
         }
     }

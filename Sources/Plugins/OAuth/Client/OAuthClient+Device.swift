@@ -127,7 +127,7 @@ struct DeviceReply {
             }
             guard let number = ASCII.decimal(text) else {
                 throw DecodingError.dataCorruptedError(
-                    in: value, debugDescription: "expected a number of seconds, found something else")
+                    in: value, debugDescription: "expected a number of seconds, found other text")
             }
             self.number = number
         }

@@ -99,7 +99,8 @@ extension OAuthClient {
     ) throws(OAuthError) {
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) {
             guard !reserved.contains(name) else {
-                throw OAuthError(.invalidParameter, "the client itself sets the parameter \(name); remove yours")
+                throw OAuthError(
+                    .invalidParameter, "the client sets the parameter \(name) itself; remove it from your parameters")
             }
             form.append((name, value))
         }

@@ -8,7 +8,7 @@ struct DPoPFilter: Filter {
 
     var stages: FilterStages { .wire }
     var traits: FilterTraits { .repeatsHops }
-    var explanation: String { "adds a proof for a DPoP token" }
+    var explanation: String { "adds a proof to requests with a DPoP token" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let scheme = "DPoP "
@@ -21,7 +21,7 @@ struct DPoPFilter: Filter {
         guard response.status == 401, !response.source.isStored, exchange.http.body.isReplayable,
             maySendAgain(after: response, to: url, at: exchange.time.date)
         else { return response }
-        exchange.note("dpop", "the server asked for another proof")
+        exchange.note("dpop", "sent again with another proof, as the server asked")
         await exchange.discard(response)
         await exchange.discardStagedWork(after: stagedWork)
         return try await send(exchange, token, next)

@@ -40,7 +40,7 @@ public struct FileTokenStore: TokenStore {
             let file = try SystemFile(path, [.read, .refusesLinks])
             guard let status = file.status, status.permissions & 0o077 == 0 else {
                 throw OAuthError(
-                    .storeFailed, "others can read the file \(path.debugDescription); its mode must be 600")
+                    .storeFailed, "other users can read the file \(path.debugDescription); its mode must be 600")
             }
             guard status.size <= Self.maximumBytes else { throw OAuthError(.storeFailed, "the file is too large") }
             data = try file.read(Self.maximumBytes)
@@ -49,7 +49,9 @@ public struct FileTokenStore: TokenStore {
             throw Self.error(failure)
         }
         do { return try JSONDecoder().decode(OAuthToken.self, from: data) } catch {
-            throw OAuthError(.storeFailed, "the file \(path.debugDescription) isn't a token: \(error.briefDescription)")
+            throw OAuthError(
+                .storeFailed,
+                "the file \(path.debugDescription) doesn't contain a valid token: \(error.briefDescription)")
         }
     }
 

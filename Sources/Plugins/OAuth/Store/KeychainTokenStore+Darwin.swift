@@ -43,7 +43,7 @@ public struct KeychainTokenStore: TokenStore {
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess, let data = found as? Data else { throw Self.error("read", status) }
         do { return try JSONDecoder().decode(OAuthToken.self, from: data) } catch {
-            throw OAuthError(.storeFailed, "the keychain's item isn't a token: \(error.briefDescription)")
+            throw OAuthError(.storeFailed, "the keychain item doesn't contain a valid token: \(error.briefDescription)")
         }
     }
 
@@ -70,7 +70,7 @@ public struct KeychainTokenStore: TokenStore {
     }
 
     private static func error(_ what: String, _ status: OSStatus) -> OAuthError {
-        OAuthError(.storeFailed, "the keychain's item can't be \(what): status \(status)")
+        OAuthError(.storeFailed, "the keychain item can't be \(what): status \(status)")
     }
 }
 #endif

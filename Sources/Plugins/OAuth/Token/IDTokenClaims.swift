@@ -38,13 +38,13 @@ struct IDTokenClaims: Decodable {
             throw OAuthError(.issuerMismatch, "the ID token comes from another issuer")
         }
         guard aud.names.contains(client) else {
-            throw OAuthError(.invalidResponse, "the ID token is meant for another client")
+            throw OAuthError(.invalidResponse, "the ID token's audience doesn't include this client")
         }
         guard ServerText.given(azp) == nil || azp == client else {
-            throw OAuthError(.invalidResponse, "the ID token was issued to another client")
+            throw OAuthError(.invalidResponse, "the ID token's authorized party (azp) is another client")
         }
         guard nonce == nil || self.nonce == nonce else {
-            throw OAuthError(.stateMismatch, "the ID token belongs to another sign-in")
+            throw OAuthError(.stateMismatch, "the ID token's nonce differs from this sign-in's nonce")
         }
     }
 }

@@ -89,7 +89,7 @@ struct OutboxLog: ~Copyable {
     /// Returns nil if the payload is damaged. Throws if the file was replaced and couldn't be read, because the extent
     /// belongs to the previous file.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
-        guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
+        guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and the new file could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
         guard data.count == extent.length + OutboxFormat.sumSize else { return nil }
         let bytes = data.span

@@ -117,7 +117,7 @@ public struct AWSRequestSigner: RequestSigner {
     ) async throws -> URL {
         let seconds = lifetime.bounded.components.seconds
         guard (1...604_800).contains(seconds) else {
-            throw SigningError(.invalidOptions, "a presigned URL is valid for one second to seven days")
+            throw SigningError(.invalidOptions, "a presigned URL's lifetime must be one second to seven days")
         }
         guard !request.headers.contains(.authorization) else {
             throw SigningError(.fieldInUse, "the request already has an Authorization field")
@@ -204,7 +204,7 @@ public struct AWSRequestSigner: RequestSigner {
             throw SigningError(.unknownLength, "a body that's signed in chunks must have a known length")
         }
         guard (8 << 10...1 << 30).contains(chunkBytes) else {
-            throw SigningError(.invalidOptions, "a chunk has 8 KiB to 1 GiB")
+            throw SigningError(.invalidOptions, "a chunk must have 8 KiB to 1 GiB")
         }
         let coding = request.headers[.contentEncoding].map { "aws-chunked,\($0)" } ?? "aws-chunked"
         request.headers.set(.contentEncoding, coding)

@@ -40,7 +40,9 @@ struct CanonicalRequest {
         var names: Set<HTTPHeaderName> = []
         let fields = try headers.compactMap { field -> (name: String, value: String)? in
             guard !excluded.contains(field.name), names.insert(field.name).inserted else { return nil }
-            guard field.name.isValid else { throw SigningError(.invalidValue, "the name of a field isn't a token") }
+            guard field.name.isValid else {
+                throw SigningError(.invalidValue, "a field's name has a character that field names can't have")
+            }
             let value = headers.values(of: field.name).map { value in
                 value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
             }.joined(separator: ",")

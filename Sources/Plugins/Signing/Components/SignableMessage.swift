@@ -86,7 +86,7 @@ public struct SignableMessage: Sendable {
             guard component.name == "@status", case .response(let status) = start else {
                 throw SigningError(
                     .missingComponent,
-                    "\(component): a response can only use its request's component, with the parameter `req`")
+                    "\(component) describes a request; to use it in a response's signature, add the parameter `req`")
             }
             return "\(status)"
         }
@@ -107,7 +107,7 @@ public struct SignableMessage: Sendable {
             return method.rawValue == "CONNECT" ? target.authority : target.path + target.queryText
         case "@query-param":
             return try target.parameter(component.parameters["name"]?.text ?? "", component)
-        default: throw SigningError(.missingComponent, "\(component): only a response has this component")
+        default: throw SigningError(.missingComponent, "\(component) exists only in responses")
         }
     }
 
@@ -154,7 +154,8 @@ public struct SignableMessage: Sendable {
         _ value: String, _ name: HTTPHeaderName, _ component: SignatureComponent
     ) throws -> String {
         guard let type = fieldTypes[name] ?? Self.knownTypes[name] else {
-            throw SigningError(.invalidComponent, "\(component): the structured type of the field is unknown")
+            throw SigningError(
+                .invalidComponent, "\(component): the field's structured type is unknown; add it to `fieldTypes`")
         }
         do {
             return switch type {

@@ -90,7 +90,7 @@ extension SignatureComponent {
         for (key, value) in parameters.all {
             switch key {
             case "sf", "bs", "tr", "req":
-                guard value == .boolean(true) else { throw fail("the parameter \"\(key)\" has a value") }
+                guard value == .boolean(true) else { throw fail("the parameter \"\(key)\" can't have a value") }
             case "key", "name":
                 guard case .string = value else { throw fail("the parameter \"\(key)\" isn't a string") }
             default: throw fail("the parameter \"\(key)\" is unknown")
@@ -101,18 +101,18 @@ extension SignatureComponent {
             guard HTTPHeaderName(name).isValid else { throw fail("the name isn't a valid field name") }
             guard !keys.contains("name") else { throw fail("the parameter \"name\" is only for query parameters") }
             guard !keys.contains("bs") || keys.isDisjoint(with: ["sf", "key"]) else {
-                throw fail("\"bs\" excludes \"sf\" and \"key\"")
+                throw fail("\"bs\" can't be combined with \"sf\" or \"key\"")
             }
             return
         }
         switch name {
         case "@query-param":
             guard keys.contains("name"), keys.isSubset(of: ["name", "req"]) else {
-                throw fail("it needs the parameter \"name\", and can have no other parameter except \"req\"")
+                throw fail("it must have the parameter \"name\", and can't have others except \"req\"")
             }
-        case "@status": guard keys.isEmpty else { throw fail("it takes no parameters") }
+        case "@status": guard keys.isEmpty else { throw fail("it can't have parameters") }
         case "@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query":
-            guard keys.isSubset(of: ["req"]) else { throw fail("it takes no parameter except \"req\"") }
+            guard keys.isSubset(of: ["req"]) else { throw fail("it can't have parameters except \"req\"") }
         default: throw fail("the derived component is unknown")
         }
     }

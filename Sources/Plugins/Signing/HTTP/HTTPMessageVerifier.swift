@@ -113,7 +113,7 @@ public struct HTTPMessageVerifier: Sendable {
             throw SigningError(.insufficientCoverage, "the signature doesn't cover \(component)")
         }
         if requirements.coversContent, hasContent ?? true, !coversDigest(input) {
-            throw SigningError(.insufficientCoverage, "the signature doesn't cover the content by its digest")
+            throw SigningError(.insufficientCoverage, "the signature doesn't cover the content's digest")
         }
         let expiry = try checkDates(input, at: date)
         guard let key = try await keys.key(id: input.keyID) else {
@@ -122,7 +122,7 @@ public struct HTTPMessageVerifier: Sendable {
         let algorithm = try algorithm(input, key)
         let base = try input.signatureBase(of: message)
         guard try await key.verifier.isValid(signature, of: base, by: algorithm) else {
-            throw SigningError(.invalidSignature, "the signature doesn't belong to the message and the key")
+            throw SigningError(.invalidSignature, "the signature doesn't match the message and the key")
         }
         // Checked last, so only valid signatures use up a nonce.
         guard let nonces = requirements.nonces else { return }
@@ -175,10 +175,10 @@ public struct HTTPMessageVerifier: Sendable {
         }
         guard let algorithm = key.algorithm ?? named ?? key.verifier.algorithms.only else {
             throw SigningError(
-                .algorithmMismatch, "the key supports several algorithms, and the signature doesn't name one")
+                .algorithmMismatch, "the key supports several algorithms, so the signature must name its algorithm")
         }
         guard named == nil || named == algorithm, key.verifier.algorithms.contains(algorithm) else {
-            throw SigningError(.algorithmMismatch, "the signature's algorithm isn't the key's")
+            throw SigningError(.algorithmMismatch, "the key doesn't support the signature's algorithm")
         }
         return algorithm
     }

@@ -13,7 +13,7 @@ struct DiskFile: ~Copyable {
         /// Whether the path is something other than a file of the store, such as a link.
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
-        var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
+        var error: CacheStoreError { CacheStoreError("the cache directory can't be used: \(systemErrorText(code))") }
     }
 
     struct Status: Sendable, Hashable {

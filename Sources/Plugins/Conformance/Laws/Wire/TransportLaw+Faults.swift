@@ -62,7 +62,7 @@ extension TransportLaw {
             let isUnanswered = WireImage(exchange).mayHideHead
             let limit = !isFresh && exchange.method.isIdempotent && isUnanswered ? 2 : 1
             if trace.arrivals > limit {
-                return LawViolation(expected: "\(limit) requests at most", came: "\(trace.arrivals)")
+                return LawViolation(expected: "at most \(limit) requests", came: "\(trace.arrivals)")
             }
             let body = WireBytes.prefix(exchange.body.count)
             if trace.requests.contains(where: { $0.body != body }) {

@@ -199,7 +199,7 @@ extension RecordedRequest {
         if exchange.body == .none, exchange.method == .get || exchange.method == .head {
             if framings == 0 { return nil }
             return LawViolation(
-                expected: "neither Content-Length nor chunks, because there is no body",
+                expected: "a request without Content-Length and chunks, because it has no body",
                 came: isChunked ? "chunks" : "\(lengths)")
         }
         if framings > 1 {
