@@ -29,7 +29,7 @@ struct CacheStoresTests {
     }
     #endif
 
-    @Test("each is swapped in by one line, and two agents share one")
+    @Test("each store is set in one line, and two agents can share a store")
     func swapped() async throws {
         let store = DictionaryStore()
         try await hits(store, store)

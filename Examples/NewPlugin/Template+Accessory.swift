@@ -66,7 +66,7 @@ extension PluginTemplate {
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
                     @Test(
-                        "keeps what an accessory promises",
+                        "passes the accessory conformance suite",
                         arguments: AccessoryConformance.cases(for: { \(name.type)() }, output: { "\\($0.counts)" }))
                     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 
@@ -146,7 +146,7 @@ extension PluginTemplate {
 
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
-                    @Test("as the sink of a log it keeps what an accessory promises", arguments: cases())
+                    @Test("passes the accessory conformance suite as a sink of a log", arguments: cases())
                     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 
                     private static func cases() -> [PluginConformanceCase] {

@@ -62,10 +62,10 @@ extension PluginTemplate {
 
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
-                    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { \(name.type)("test") }))
+                    @Test("passes the filter conformance suite", arguments: FilterConformance.cases(for: { \(name.type)("test") }))
                     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 
-                    @Test("adds its field to requests to the service, and to no others")
+                    @Test("adds its field only to requests to the service")
                     func field() async throws {
                         let stub = StubTransport { request in .text("\\(request.method)") }
                         let agent = NetworkAgent(
@@ -172,7 +172,7 @@ extension PluginTemplate {
 
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
-                    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { \(name.type)() }))
+                    @Test("passes the filter conformance suite", arguments: FilterConformance.cases(for: { \(name.type)() }))
                     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 
                     @Test("accepts the code 0, another type and no code", arguments: [#"{"code": 0}"#, #"{"id": 7}"#, "[]"])

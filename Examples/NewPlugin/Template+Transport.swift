@@ -61,14 +61,14 @@ extension PluginTemplate {
                     #endif
 
                     @Test(
-                        "keeps what a transport promises",
+                        "passes the transport conformance suite",
                         arguments: TransportConformance.cases(for: { \(name.type)(.system) }, knownLimitations: limitations))
                     func conformance(each: ConformanceCase) async throws {
                         if let limitation = each.limitation { try Test.cancel("\\(each.name) is excused: \\(limitation)") }
                         try await each.run()
                     }
 
-                    @Test("sends requests to a host by its transport, and others by the inner transport")
+                    @Test("uses the host's transport for requests to that host, and the inner transport for other requests")
                     func hosts() async throws {
                         let server = try TestServer()
                         server.on("/users", .text("from the server"))
@@ -180,7 +180,7 @@ extension PluginTemplate {
 
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
-                    @Test("keeps what a store promises", arguments: CacheStoreSuite.cases)
+                    @Test("passes the store suite", arguments: CacheStoreSuite.cases)
                     func conformance(each: CacheStoreSuite.Case) async throws { try await each.run { \(name.type)() } }
 
                     @Test("serves the second of two requests")

@@ -28,7 +28,7 @@ struct RecipesTests {
         try LenientDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test("a lenient decoder reads numbers and texts in either form, null and single values for lists")
+    @Test("a lenient decoder converts between numbers and texts, and reads null or a single value as a list")
     func lenient() throws {
         let order = try decode(
             Order.self,
@@ -75,7 +75,7 @@ struct RecipesTests {
     }
 
     @Test(
-        "AES-GCM agrees with the vectors of its specification, and opens what it sealed",
+        "AES-GCM agrees with the vectors of its specification, and decrypts its own output",
         .enabled(if: AESGCM.isAvailable))
     func vectors() throws {
         let zero = AESGCM(key: Data(count: 32))

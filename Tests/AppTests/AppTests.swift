@@ -108,7 +108,7 @@ import Testing
         #expect(account.password.isEmpty && !account.isBusy)
     }
 
-    @Test("an expired token is refreshed, and an ended session signs the user out, as does the user")
+    @Test("an expired token is refreshed, and the user is signed out by the end of the session or by signing out")
     func session() async throws {
         let account = models().account
         account.password = "secret"

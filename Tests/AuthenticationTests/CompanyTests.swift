@@ -164,7 +164,7 @@ import Testing
         #expect(users.value == 1 && devices.value == 0)
     }
 
-    @Test("a secret in a request is found as a whole in any encoding, but not as a part of a longer word")
+    @Test("a secret is found in a request in any encoding, but not as a part of a longer word")
     func carries() throws {
         let url = try #require(URL(string: "https://example.com/x?a=r%2f1%2Ba=%3d"))
         #expect(HTTPRequest(.get, url).carries("r/1+a=="))

@@ -98,7 +98,7 @@ import Testing
         #expect(error.response?.data == Data("refused".utf8) && service.calls.count == 1)
     }
 
-    @Test("a lifetime of zero or less, or a blank one, from a server whose tokens don't expire, keeps users signed in")
+    @Test("users stay signed in if the server sends a blank lifetime, or a lifetime of zero or less")
     func endlessTokens() async throws {
         let service = Service()
         for lifetime in ["0", "-1", #""0""#, "0.0", "-1e300", #""""#, #"" ""#] {

@@ -9,7 +9,7 @@ import Testing
         try decoder.decode(BearerToken.self, from: Data(text.utf8))
     }
 
-    @Test("a reply of a token endpoint is decoded, whatever a decoder's key strategy is", arguments: [true, false])
+    @Test("a reply of a token endpoint is decoded with any key strategy of the decoder", arguments: [true, false])
     func reply(isConverted: Bool) throws {
         let decoder = JSONDecoder()
         if isConverted { decoder.keyDecodingStrategy = .convertFromSnakeCase }

@@ -55,7 +55,7 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
-    @Test("a failed refresh fails all waiting requests once, each with a typed error and the response that refused it")
+    @Test("a failed refresh fails each waiting request once, with a typed error and the response that rejected it")
     func failedRefresh() async throws {
         let (gate, runs) = (Gate(), Counter())
         let service = Service(waitingFor: gate)
@@ -117,7 +117,7 @@ import Testing
         #expect(try error.response?.text() == "never" && runs.value == 1 && sent.value == 2)
     }
 
-    @Test("a refresh that meets its own 401 on the same agent fails, and doesn't wait for itself")
+    @Test("a refresh that gets a 401 on the same agent fails, and doesn't wait for itself")
     func refusedRefresh() async throws {
         let sent = Mutex<[String]>([])
         let transport = StubTransport { request in
@@ -140,7 +140,7 @@ import Testing
         holder.withLock { $0 = nil }
     }
 
-    @Test("a body that can be sent only once isn't sent again: the request fails, and the next has the new token")
+    @Test("a body that can be sent only once isn't sent again: its request fails, and the next one has the new token")
     func oneTimeBody() async throws {
         let service = Service()
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken(service.refresh()) }

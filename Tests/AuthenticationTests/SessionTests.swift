@@ -169,7 +169,7 @@ import Testing
         #expect(sent.withLock { $0 } == ["uploads.example.com /a canary", "api.example.com /b none"])
     }
 
-    @Test("a credential may add several fields of one name, and the request keeps its own of that name")
+    @Test("a credential may add several fields with the same name, and the request keeps its own field")
     func severalFields() async throws {
         struct Keys: Credential {
             let values: [String]
@@ -192,7 +192,7 @@ import Testing
         #expect(sent.all.last?.values(of: "X-Key") == ["c", "own"])
     }
 
-    @Test("if a filter moves a request to another origin, the credential isn't sent there, whichever filter runs first")
+    @Test("if a filter moves a request to another origin, the credential isn't sent there, in either filter order")
     func moved() async throws {
         let stub = StubTransport(.text("ok"))
         for stages in [FilterStages.call, .hop, .wire] {
@@ -232,7 +232,7 @@ import Testing
         func authorize(_ request: inout HTTPRequest) { request.headers["X-Token"] = value }
     }
 
-    @Test("basic credentials in one word, and on a real server")
+    @Test("basic credentials can be set in one word, and a real server accepts them")
     func basic() async throws {
         let server = try TestServer()
         server.on("/private", .basicAuth(user: "ada", password: "pw"))

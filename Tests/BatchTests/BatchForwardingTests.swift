@@ -11,7 +11,8 @@ struct BatchForwardingTests {
         [shop.agent, ForwardingAgent(base: shop.agent), ForwardingAgent(base: ForwardingAgent(base: shop.agent))]
     }
 
-    @Test("has one lifecycle, with its progress, its outcome and its parts below it", arguments: 0..<3)
+    @Test(
+        "the batch has one lifecycle, with its progress and outcome, and is the parent of its parts", arguments: 0..<3)
     func lifecycle(depth: Int) async throws {
         let (shop, whole) = (Shop(), RecordingAccessory())
         let handle = Self.forwarding(shop)[depth].start(

@@ -68,7 +68,7 @@ struct BatchPolicyTests {
         #expect(mixed.response.value as? [String] == ["news"])
     }
 
-    @Test("first success with a limit of one sends the next only when the previous one has failed")
+    @Test("first success with a limit of one sends the next request only after the previous request failed")
     func fallback() async throws {
         let shop = Self.failing([0, 1])
         let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)

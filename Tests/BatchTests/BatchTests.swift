@@ -38,7 +38,7 @@ struct BatchTests {
     }
 
     @Test(
-        "all parts run at once as children of a batch that is registered before them, even if nobody holds it"
+        "all parts run concurrently as children of a batch that is registered first, even if it isn't retained"
     )
     func start() async throws {
         let gate = Gate()
@@ -100,7 +100,7 @@ struct BatchTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("the tags of the call reach the batch and every part, so one condition cancels all of them")
+    @Test("a call's tags reach the batch and every part, so one condition cancels all of them")
     func tags() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }

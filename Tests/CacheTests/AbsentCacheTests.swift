@@ -38,7 +38,7 @@ struct AbsentCacheTests {
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a batch and a chain in a mode that must not send don't send a request either")
+    @Test("batches and chains don't send requests in a cache mode that forbids it")
     func composites() async throws {
         let options = CallOptions.cache(.cacheOnly)
         await #expect(throws: (any Error).self) {

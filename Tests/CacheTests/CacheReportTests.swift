@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "a Cache-Control whose arguments are quoted is read as a whole",
+        "Cache-Control is parsed completely if its arguments are quoted",
         arguments: [
             // The lifetime counts, and the listed fields are left out.
             ("max-age=60, public, no-cache=\"Set-Cookie\"", true), ("no-cache=Set-Cookie, max-age=60", true),
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "a 304 changes neither the length nor the coding of the stored body",
+        "a 304 doesn't change the length or the coding of the stored body",
         arguments: [
             ["Content-Length": "0"], ["Content-Length": "57"], ["Content-Encoding": "gzip"],
             ["Transfer-Encoding": "chunked"], ["Content-Range": "bytes 0-1/9"], ["Content-Encoding": "br, gzip"],
@@ -73,7 +73,7 @@ import Testing
         #expect(f.sent == 2)
     }
 
-    @Test("HEAD and GET don't take each other's body, in either order")
+    @Test("HEAD doesn't use a GET's body, and GET doesn't use a HEAD's missing body, in either order")
     func headAndGet() async throws {
         for order in [[HTTPMethod.head, .get, .head], [.get, .head, .get]] {
             let f = Fixture()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("many requests for a stale response cause one validation in the background, and wait for none of it")
+    @Test("many requests for a stale response cause one validation in the background, and don't wait for it")
     func oneRevalidation() async throws {
         let f = Fixture()
         let (gate, time) = (Gate(), f.time)

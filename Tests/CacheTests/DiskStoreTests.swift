@@ -66,7 +66,7 @@ struct DiskStoreTests {
         #expect(count >= 5)
     }
 
-    @Test("an entry with any one byte flipped is a miss, and its file is removed")
+    @Test("an entry with any flipped byte is a miss, and its file is removed")
     func flips() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")
@@ -344,7 +344,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a directory with other files keeps them, whatever their names and dates are")
+    @Test("other files in the directory are kept, with any names and dates")
     func otherFiles() async throws {
         let files = FileManager.default
         let digest = CacheKey("k").digest
@@ -380,7 +380,7 @@ struct DiskStoreTests {
         }
     }
 
-    @Test("a pipe, a link or a second name in place of a file of the store neither blocks nor is written to")
+    @Test("a pipe, a link or a hard link in place of the store's file doesn't block the store, and isn't written to")
     func planted() async throws {
         let files = FileManager.default
         try await DiskStore(at: directory.url).store(entry("1"), for: CacheKey("k"))
@@ -572,7 +572,7 @@ struct DiskStoreTests {
     }()
 
     @Test(
-        "on a full disk the least recently used entries make room: every new one is kept",
+        "on a full disk, the least recently used entries are evicted, and every new entry is kept",
         .enabled(if: canMount, "no small disk can be mounted here"))
     func fullDisk() async throws {
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
@@ -596,7 +596,7 @@ struct DiskStoreTests {
         try await check(DiskStore(at: directory.url, limit: .bytes(300_000)), limit: 300_000)
     }
 
-    @Test("killed in the middle of writing, again and again: no wrong body, and the store heals itself")
+    @Test("if its process is killed repeatedly while writing, the store doesn't return a wrong body, and recovers")
     func kills() async throws {
         let rounds = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 25 : 500
         func files() -> [String] {
@@ -654,7 +654,7 @@ struct DiskStoreTests {
         #expect(!files.fileExists(atPath: path("b").path) && !files.fileExists(atPath: path("c").path))
     }
 
-    @Test("a date of use that nanoseconds cannot count is one in the future")
+    @Test("a date of use that nanoseconds can't represent counts as a date in the future")
     func farUse() async throws {
         let store = DiskStore(at: directory.url)
         let key = CacheKey("k")

@@ -10,7 +10,7 @@ import Testing
 
     private var options: CallOptions { CallOptions(accessories: [recording]) }
 
-    @Test("looking up a stored response isn't a failure if there is none", arguments: policies)
+    @Test("looking up a response that isn't stored doesn't fail", arguments: policies)
     func cached(policy: CachePolicy) async throws {
         let f = Fixture()
         #expect(try await f.agent.cached(Get("feed", policy), options: options) == nil)
@@ -20,7 +20,7 @@ import Testing
         #expect(recording.problems() == [])
     }
 
-    @Test("opening a screen for the first time causes no failure, and delivers one response", arguments: policies)
+    @Test("opening a screen for the first time doesn't fail, and delivers one response", arguments: policies)
     func cachedThenFresh(policy: CachePolicy) async throws {
         let f = Fixture()
         f.respond()

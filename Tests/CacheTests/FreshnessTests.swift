@@ -112,7 +112,7 @@ struct FreshnessTests {
         #expect(f.sent == 2)
     }
 
-    @Test("a response with neither a tag nor a Last-Modified is fetched without conditions: a Date isn't a validator")
+    @Test("a response without ETag and Last-Modified is fetched without conditions: a Date isn't a validator")
     func noValidator() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=10"])

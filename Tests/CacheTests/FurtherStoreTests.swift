@@ -134,7 +134,7 @@ struct FurtherStoreTests {
         #expect(missing.contains { $0.contains("is missing: keep 1 MB and 100 entries") })
     }
 
-    @Test("a case refuses a store whose first secret is lost by a race, even after it's opened again")
+    @Test("a case rejects a store that loses its first secret in a race, even after it's reopened")
     func persistence() async throws {
         let each = try #require(CacheStoreSuite.persistentCases.last)
         let shared = FaultyDictionary(.racingSecret)

@@ -164,7 +164,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("only-if-cached doesn't send a request if the stored response is damaged either")
+    @Test("only-if-cached doesn't send a request, even if the stored response is damaged")
     func onlyIfCachedDamaged() async throws {
         let f = Fixture(BadURLStore())
         f.respond(["Cache-Control": "max-age=10"])
@@ -249,7 +249,7 @@ struct HTTPCacheTests {
     }
 
     @Test(
-        "a stale response is served if the server fails, if it or the app allows that (RFC 5861, section 4, section 4.2.4)"
+        "if the server fails, a stale response is served if it or the app allows (RFC 5861, section 4, section 4.2.4)"
     )
     func staleIfError() async throws {
         let header = Mutex("max-age=5, stale-if-error=60")
@@ -311,7 +311,7 @@ struct HTTPCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("a no-store response or request is neither stored nor served (section 5.2)")
+    @Test("no-store in a request or response prevents storing and serving the response (section 5.2)")
     func noStore() async throws {
         f.respond(["Cache-Control": "max-age=100"])
         #expect(try await f.text(get("a", ["Cache-Control": "no-store"])) == "1")
@@ -331,7 +331,7 @@ struct HTTPCacheTests {
         #expect(try await f.agent.send(Plain()).http.source.isCache)
     }
 
-    @Test("a streamed body is stored and served as a stream, and so is a part of it")
+    @Test("a streamed body, or a part of it, is stored and served as a stream")
     func streams() async throws {
         struct Stream: CacheableRequest {
             typealias Output = HTTPBody

@@ -34,7 +34,7 @@ struct ImmediateStoreTests {
         #expect(known(store) == "none")
     }
 
-    @Test("tiers know the first store's entries immediately while it's unchanged, and read all others")
+    @Test("tiers find entries of the unchanged first store immediately, and read all other entries")
     func tiers() async throws {
         let (first, second) = (MemoryStore(), HeldStore())
         let tiers = TieredStore(first, second)

@@ -47,7 +47,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("a response whose write is delayed isn't served after HEAD found it outdated")
+    @Test("a response that is still being written isn't served after a HEAD found it outdated")
     func head() async throws {
         for isOnItsWay in [false, true] {
             let (store, versions) = (HeldStore(), Versions())
@@ -295,7 +295,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test("two hundred users of a URL all hit, even at once, and a PUT makes all of them miss")
+    @Test("two hundred users of a URL all get cache hits, even concurrently, and a PUT makes all of them miss")
     func users() async throws {
         for headers: HTTPHeaders in [
             ["Cache-Control": "max-age=1000"], ["Cache-Control": "max-age=1000", "Vary": "Foo"],

@@ -9,7 +9,7 @@ import Testing
 struct MatchingTests {
     private func get(_ path: String = "feed") -> Get { Get(path, .http) }
 
-    @Test("a GET with its own body is neither served nor stored by its URL")
+    @Test("a GET with a body isn't served or stored by its URL")
     func bodyOfGet() async throws {
         let f = Fixture()
         f.respond(["Cache-Control": "max-age=100"])

@@ -101,7 +101,7 @@ struct RevalidationTests {
     }
 
     @Test(
-        "a cancelled request doesn't fail the requests that wait for it; a waiting request that is cancelled ends at once"
+        "a cancelled request doesn't fail requests that wait for it, and a cancelled waiting request ends immediately"
     )
     func cancelled() async throws {
         let gate = Gate()

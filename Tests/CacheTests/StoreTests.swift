@@ -61,7 +61,7 @@ struct StoreTests {
         #expect(store.byteCount == 0 && store.entryCount == 0)
     }
 
-    @Test("an entry that is read from a lower tier is copied up, and never shows again once it was replaced")
+    @Test("an entry that is read from a lower tier is copied up, and isn't returned after it was replaced")
     func copies() async throws {
         let directory = TemporaryDirectory()
         let (memory, disk) = (MemoryStore(), DiskStore(at: directory.url))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The timed cache", .endsInTime, .leakChecked)
 struct TimedCacheTests {
-    @Test("a request misses, hits, and misses after expiry; an entry exactly as old as its lifetime hits")
+    @Test("a request misses, hits, and misses after expiry; an entry whose age equals its lifetime is a hit")
     func expiry() async throws {
         let f = Fixture()
         f.respond()
@@ -126,7 +126,7 @@ struct TimedCacheTests {
         #expect(f.sent == 1)
     }
 
-    @Test("text, data and JSON from the cache equal the originals, for another value of the request too")
+    @Test("text, data and JSON from the cache equal the originals, also for a new instance of the request")
     func equal() async throws {
         let f = Fixture()
         f.stub.on("*", response: .json(#"{"a":[1,2,{"b":"ü"}]}"#).header("X-Kept", "1"))
@@ -245,7 +245,7 @@ struct TimedCacheTests {
         await #expect(throws: CacheMiss.self) { try await f.agent.store(first, for: Get("fourth", .off)) }
     }
 
-    @Test("cached-then-fresh returns one response, two, or the same one again")
+    @Test("cached-then-fresh returns one response, two different responses, or the same response twice")
     func cachedThenFresh() async throws {
         let f = Fixture()
         f.stub.on("*", response: .text("old"), .text("new"), .text("new"))
@@ -459,7 +459,7 @@ struct TimedCacheTests {
         #expect(f.sent == 2)
     }
 
-    @Test("a silent fetch that is cancelled before it begins does not prevent the next one")
+    @Test("a silent fetch that is cancelled before it begins doesn't prevent the next silent fetch")
     func cancelledRefresh() async throws {
         final class CancelFirst: Accessory {
             private let count = Counter()

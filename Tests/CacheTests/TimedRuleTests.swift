@@ -46,7 +46,7 @@ struct TimedRuleTests {
         #expect(reason(Attributes(version: 1, partition: "b")) == .partitionMismatch)
     }
 
-    @Test("with a lifetime of zero or less, entries are neither read nor written")
+    @Test("with a lifetime of zero or less, entries aren't read or written")
     func off() {
         #expect(CachePolicy.timed(.zero) == .off && CachePolicy.timed(.seconds(-1)) == .off)
         #expect(CachePolicy.timed(.nanoseconds(1)) != .off)

@@ -22,7 +22,7 @@ struct UnseenStoreHarmTests {
         #expect(other?.body.data == Data("one".utf8))
     }
 
-    @Test("a removal of others makes an entry useless")
+    @Test("removing other entries makes an entry useless")
     func secret() async throws {
         let store = NewSecretStore()
         try await store.store(try entry("one", tag: "kept"), for: CacheKey("a"))

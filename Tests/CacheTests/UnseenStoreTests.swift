@@ -3,7 +3,7 @@ import ErrandCacheTesting
 import Testing
 
 /// Stores that were written without sight of the suite.
-@Suite("Stores that nobody had in mind are judged by the suite", .endsInTime)
+@Suite("The suite judges stores with unexpected designs", .endsInTime)
 struct UnseenStoreTests {
     private static let wrong: [(String, [CacheStoreSuite.Case], @Sendable () throws -> any CacheStore)] = [
         ("TextKeyStore", CacheStoreSuite.cases, { TextKeyStore() }),

@@ -153,7 +153,7 @@ struct ChainEndTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("a chain that its own body cancels ends as cancelled, whatever the body returns")
+    @Test("a chain that is cancelled by its own body ends as cancelled, even if the body returns a value")
     func ownCancel() async throws {
         let shop = Shop()
         let chain = Chain("own") { steps in
@@ -186,7 +186,7 @@ struct ChainEndTests {
         #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
     }
 
-    @Test("requests that the body's own task still sends are awaited, so they end before the chain")
+    @Test("requests that the body starts in its own task are awaited, so they end before the chain")
     func strayTask() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }

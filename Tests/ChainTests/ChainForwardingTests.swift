@@ -13,7 +13,7 @@ private final class Paths: Sendable {
 }
 
 @Suite("A chain and agents that pass requests on", .endsInTime, .leakChecked) struct ChainForwardingTests {
-    @Test("a chain on such an agent has one lifecycle, with its outcome and its steps below it")
+    @Test("a chain on a forwarding agent has one lifecycle, with its outcome, and is the parent of its steps")
     func lifecycle() async throws {
         let (shop, whole) = (Shop(), RecordingAccessory())
         let chain = Chain("two") { steps in

@@ -129,7 +129,7 @@ struct ChainScheduleTests {
         }
     }
 
-    @Test("composites three deep are cancelled as one, and end from the inside out")
+    @Test("composites nested three levels deep are cancelled together, and end from the inside out")
     func deepCancel() async throws {
         let gate = Gate()
         let shop = Shop { id in if id > 1 { try await gate.wait() } }

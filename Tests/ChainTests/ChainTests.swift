@@ -28,7 +28,7 @@ struct ChainTests {
         #expect(shop.recording.problems() == [])
     }
 
-    @Test("three steps run in order, each after the one before, without callbacks of their own")
+    @Test("three steps without callbacks run one after another, in order")
     func order() async throws {
         let shop = Shop()
         _ = try await shop.agent.run(
@@ -40,7 +40,7 @@ struct ChainTests {
         #expect(shop.recording.records().last?.kind == .chain)
     }
 
-    @Test("the first failure ends the chain, its error names the step, and the rest never starts")
+    @Test("the first failure ends the chain, its error names the step, and later steps don't start")
     func failure() async throws {
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
         let error = await #expect(throws: ChainError.self) {

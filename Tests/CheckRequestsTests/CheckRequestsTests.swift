@@ -59,7 +59,7 @@ struct CheckRequestsTests {
         return try await Program(built: "errand-check-requests").run(arguments + [checked.path])
     }
 
-    @Test("each of twenty mistakes is reported at its line, and no other line is")
+    @Test("each of twenty mistakes is reported at its line, and other lines aren't reported")
     func mistakes() async throws {
         let folder = try Folder()
         let output = try await Self.check(CheckedTypes.wrong, folder)
@@ -104,7 +104,7 @@ struct CheckRequestsTests {
     }
 
     @Test(
-        "a misspelling differs by one letter, or by two in a long name",
+        "a name counts as misspelled if it differs by one letter, or by two letters in a long name",
         arguments: [
             ("path", "pth", 1), ("headers", "haeders", 1), ("query", "querry", 1), ("tags", "pages", 2), ("", "", 0),
         ])

@@ -48,7 +48,7 @@ import Testing
         #expect(try await exchanges(Self.call(method), Self.call(method)) == 1)
     }
 
-    @Test("Requests of other methods do not", arguments: [HTTPMethod.post, .put, .patch, .delete])
+    @Test("Requests with other methods aren't shared", arguments: [HTTPMethod.post, .put, .patch, .delete])
     func unsafeMethods(method: HTTPMethod) async throws {
         #expect(try await exchanges(Self.call(method), Self.call(method)) == 2)
     }
@@ -102,7 +102,7 @@ import Testing
         #expect(try await exchanges(stream, stream) == 2)
     }
 
-    @Test("Equal bodies in memory share, and streamed ones do not")
+    @Test("Requests with equal bodies in memory are shared, and requests with streamed bodies aren't")
     func bodies() async throws {
         let data = Self.call { $0.body = .json(["q": 1]) }
         #expect(try await exchanges(data, data) == 1)
@@ -138,7 +138,7 @@ import Testing
         #expect(try await exchanges(request, request, options: (rule, rule)) == 1)
     }
 
-    @Test("A request or a call opts out, and no other request joins it")
+    @Test("A request or a call can opt out, and other requests don't join it")
     func off() async throws {
         let request = Self.call()
         let off = CallOptions.coalescing(.off)

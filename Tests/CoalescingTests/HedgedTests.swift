@@ -61,7 +61,7 @@ import Testing
         ]
     }
 
-    @Test("a hedge in the recommended array, and in others, sends its second request", arguments: 0..<4)
+    @Test("a hedge sends its second request in the recommended order of filters, and in other orders", arguments: 0..<4)
     func coalescing(index: Int) async throws {
         let (time, recorder) = (ManualTimeSource(), RecordingAccessory())
         let server = Server { number, request in
@@ -80,7 +80,7 @@ import Testing
         #expect(server.count("/slow") == 2)
     }
 
-    @Test("calls that have joined one exchange share the second request as well")
+    @Test("calls that joined an exchange also share its second request")
     func joined() async throws {
         let (time, recorder) = (ManualTimeSource(), RecordingAccessory())
         let server = Server { number, request in

@@ -30,7 +30,7 @@ import Testing
         return (service, texts)
     }
 
-    @Test("Above a timed cache, sharing requests look up and store once; the next request is a hit")
+    @Test("Before a timed cache, requests that share an exchange look up and store once; the next request is a hit")
     func aboveTheCache() async throws {
         let store = CountingStore()
         let cache = ResponseCache(store)

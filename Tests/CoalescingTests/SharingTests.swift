@@ -44,7 +44,7 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
-    @Test("A filter of one call that records users sees the users of an exchange that another call began")
+    @Test("A call's filter that records users sees the users of an exchange that another call began")
     func recordedUsers() async throws {
         let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
         let marking = ClosureFilter(.hop) { exchange, next in
@@ -157,7 +157,7 @@ import Testing
         #expect(last.withLock { $0 } == [0: 100_000, 1: 100_000, 2: 100_000])
     }
 
-    @Test("Each activity that doesn't join sends one request, and the others don't report that they sent one")
+    @Test("Each activity that doesn't join sends one request, and activities that join don't report sending a request")
     func events() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)

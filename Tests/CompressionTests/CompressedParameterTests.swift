@@ -122,7 +122,7 @@ struct CompressedParameterTests {
         }
     }
 
-    @Test("a body that already has a coding gets neither parameters nor a signature, and a note reports that")
+    @Test("parameters and signatures aren't added to a body that already has a coding, and a note reports that")
     func foreign() async throws {
         let recording = RecordingAccessory()
         let stub = StubTransport(.status(200))

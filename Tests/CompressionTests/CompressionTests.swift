@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "a 415 whose list gives a coding no weight, or names another one, doesn't support the coding",
+        "a 415 that lists a coding with the weight 0, or lists only other codings, doesn't support the coding",
         arguments: [
             ("gzip;q=0", true), ("identity, gzip; Q=0.000", true), ("notgzip", true), ("bugzipped, x-gzipped", true),
             ("gzip ; q=0 ; x=1", true), ("deflate, *;q=0", true), ("gzip", false), ("gzip;q=0.001", false),
@@ -136,7 +136,7 @@ import Testing
         #expect(try await agent.send(call).value.status == (isSentAgain ? 200 : 415))
     }
 
-    @Test("a stream's chunks are sent at once, and its failure fails the request with its own error")
+    @Test("a stream's chunks are sent immediately, and its error fails the request")
     func prompt() async throws {
         struct Own: Error {}
         let (sent, gate) = (Log<Data>(), Gate())

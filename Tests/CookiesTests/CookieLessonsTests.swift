@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a domain with or without a leading dot includes subdomains, and a dot alone is ignored",
+        "a domain with or without a leading dot includes subdomains, and a domain that is only a dot is ignored",
         arguments: [
             ("a=b; domain=example.com", "https://sub.example.com/", "a=b"),
             ("a=b; domain=.example.com", "https://sub.example.com/", "a=b"),

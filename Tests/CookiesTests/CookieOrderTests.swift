@@ -30,7 +30,7 @@ import Testing
         #expect(problems([.cache(.memory()), .cookies], .http(partition: "7")).isEmpty)
     }
 
-    @Test("a timed policy of the cache itself applies to requests that have none")
+    @Test("the cache's timed policy applies to requests without a policy")
     func standard() {
         let cache = ResponseCache(.memory(), policy: .timed(.seconds(60)))
         let agent = NetworkAgent(baseURL: "https://a.example", transport: .stub, filters: [.cookies, cache])

@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "the longest possible ages from a policy, a server and an app crash neither a jar nor its file",
+        "the longest possible ages from a policy, a server and an app don't crash a jar, or damage its file",
         arguments: [
             Duration.seconds(Int64.max), .seconds(1e15), .seconds(60), .zero, .seconds(-1), .seconds(Int64.min),
             .seconds(Int64.max) * 10, .seconds(Int64.min) * 10,

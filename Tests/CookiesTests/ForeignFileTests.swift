@@ -37,7 +37,7 @@ import Testing
         #expect(try CookieJar(file: file, droppingSessionCookies: true, at: epoch).count == 0)
     }
 
-    @Test("a line without the expiry field is skipped, and its name isn't read as one")
+    @Test("a line without the expiry field is skipped, and its name isn't read as the expiry")
     func missingExpiry() throws {
         defer { remove() }
         let jar = try jar(
@@ -66,7 +66,7 @@ import Testing
         #expect(again.count == 1 && again.field(for: "http://[::1]:8017/notifications/x") == "id=8")
     }
 
-    @Test("a one-label host keeps its cookies, and a cookie for its whole domain is sent only to it")
+    @Test("a host with one label keeps its cookies, and its domain cookies are sent only to that host")
     func singleLabels() throws {
         defer { remove() }
         let jar = try jar(
@@ -77,7 +77,7 @@ import Testing
         #expect(jar.field(for: "http://x.localhost/").isEmpty && jar.field(for: "http://example.com/").isEmpty)
     }
 
-    @Test("an empty file or a file of any other content has no cookies and isn't an error")
+    @Test("an empty file, or a file with other content, has no cookies and doesn't cause an error")
     func damaged() throws {
         defer { remove() }
         for content in [

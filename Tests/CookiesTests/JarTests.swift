@@ -21,7 +21,7 @@ import Testing
         #expect(jar.field(for: "https://h3099.example/") == "a=1" && jar.field(for: "https://h0.example/").isEmpty)
     }
 
-    @Test("the Cookie field of a request is available for other clients, and nil without matching cookies")
+    @Test("the Cookie field for a request is available to other clients, and is nil without matching cookies")
     func field() throws {
         let jar = CookieJar()
         jar.set("a=1; Secure", from: "https://a.example/")
@@ -34,7 +34,7 @@ import Testing
         #expect(jar.cookieField(for: other) == nil)
     }
 
-    @Test("an expired cookie goes before one that is in use, and one just used stays")
+    @Test("expired cookies are removed before valid cookies, and a recently used cookie stays")
     func eviction() {
         var policy = CookiePolicy()
         policy.limits.maximumCookiesPerDomain = 3
@@ -73,7 +73,7 @@ import Testing
         #expect(jar.field(for: "https://other.example/x") == "theirs=4")
     }
 
-    @Test("one jar serves several agents, and no host gets the cookies of another")
+    @Test("several agents share a jar, and a host doesn't get another host's cookies")
     func shared() async throws {
         let jar = CookieJar()
         let stub = StubTransport { request in
@@ -322,7 +322,7 @@ import Testing
         #expect(try await agent.send(Call<String>(.get, "login")).value == "name=Zo\u{EB}")
     }
 
-    @Test("10,000 mutated fields neither crash nor send a cookie to another host")
+    @Test("10,000 mutated fields don't crash the jar, or send a cookie to another host")
     func mutations() {
         var random = SeededGenerator(seed: 7)
         let seeds = [
@@ -359,7 +359,7 @@ import Testing
         }
     }
 
-    @Test("many tasks use one jar at once")
+    @Test("many tasks use one jar concurrently")
     func tasks() async {
         let jar = CookieJar()
         await withTaskGroup(of: Void.self) { group in

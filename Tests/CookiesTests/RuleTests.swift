@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a server without TLS neither replaces nor hides a secure cookie (5.7, step 16)")
+    @Test("a server without TLS can't replace or hide a secure cookie (5.7, step 16)")
     func secureCookies() {
         let jar = CookieJar()
         jar.set("a=secret; Secure; Domain=example.com; Path=/login", from: "https://www.example.com/")

@@ -77,7 +77,7 @@ import Testing
         #expect(reported.all.map(\.fraction) == [1, 1, 1, 1])
     }
 
-    @Test("a prepared body is encoded once, by the agent's encoder, and if that fails, the request isn't sent")
+    @Test("a prepared body is encoded once, by the agent's encoder, and the request isn't sent if the encoding fails")
     func prepared() async throws {
         struct Own: Error {}
         let (stub, made) = (StubTransport(), Counter())

@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("reports from many threads arrive one at a time, in each thread's order, and none is lost")
+    @Test("all reports from many threads arrive, one at a time and in each thread's order")
     func threads() async throws {
         let listening = Listening()
         let transport = Handing { options in

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "the first success wins, the others are cancelled, and all have ended before it does",
+        "the first success wins, the other requests are cancelled, and all of them end before the composite",
         arguments: [false, true], [0, 2])
     func race(started: Bool, depth: Int) async throws {
         let (track, whole) = (Track(held: [1, 3], refused: [4]), RecordingAccessory())

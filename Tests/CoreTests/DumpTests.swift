@@ -58,7 +58,7 @@ import Testing
         #expect(!text(ActivityOutcome.failure(error)).contains(Self.secret))
     }
 
-    @Test("a message contains neither secrets of its URL, nor sensitive headers, nor bodies")
+    @Test("a message doesn't contain secrets of its URL, sensitive headers or bodies")
     func messages() throws {
         let (request, response) = (try request, try response)
         var options = CallOptions(label: "x")

@@ -18,7 +18,8 @@ import Testing
 
     private struct Refused: Error {}
 
-    @Test("filters that change or sign run in their order; all others, accessories and the transport do not")
+    @Test(
+        "filters that change or sign the request run in order; other filters, accessories and the transport don't run")
     func filtered() async throws {
         let stub = StubTransport()
         let recorder = RecordingAccessory()

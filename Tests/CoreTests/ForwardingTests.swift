@@ -42,7 +42,7 @@ private struct Fake: Agent {
     }
 
     @Test(
-        "gives each accessory of the agent, the request and the call one lifecycle, however it is started")
+        "each accessory of the agent, the request and the call gets one lifecycle, for each way to start the request")
     func lifecycles() async throws {
         for index in 0..<5 {
             for starts in [true, false] {

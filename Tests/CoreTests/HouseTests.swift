@@ -110,7 +110,7 @@ import Testing
             Set(try Self.folders(in: "Sources/Plugins/Kits")) == Set(Self.kits.map(\.folder)).union(["Codings"]))
     }
 
-    @Test("a module of Core or a plugin imports the part of the grammar that it uses, not all of it")
+    @Test("modules of Core and plugins import only the part of the grammar that they use")
     func narrowImports() throws {
         for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }

@@ -25,7 +25,7 @@ import Testing
         #expect(text == "y")
     }
 
-    @Test("an agent that is held only by running callbacks is released with the last of them")
+    @Test("an agent that only running callbacks retain is released with the last callback")
     func callbacks() async throws {
         weak var released: NetworkAgent?
         let values = Log<String>()

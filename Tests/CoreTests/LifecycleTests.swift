@@ -62,7 +62,7 @@ private struct Framing: Accessory {
         #expect(await screen.response?.value as? User == User(id: 7, name: "Ada"))
     }
 
-    @Test("a failure has the same events, and the delegate comes before the completion, each once")
+    @Test("a failure has the same events: the delegate, then the completion, each once")
     func failureOrder() async throws {
         let log = Log<String>()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(500)), accessories: [Framing(log: log)])
@@ -104,7 +104,7 @@ private struct Framing: Accessory {
             ])
     }
 
-    @Test("start notifies of will-start before it returns, on the caller's thread, and an accessory may cancel there")
+    @Test("start reports will-start on the caller's thread before it returns, and an accessory may cancel then")
     func willStart() async throws {
         struct Canceller: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -122,7 +122,7 @@ private struct Framing: Accessory {
         #expect(recorder.names() == ["willStart", "willStop", "didStop", "willStart", "willStop", "didStop"])
     }
 
-    @Test("the agent keeps running requests alive: neither handle nor agent need be held")
+    @Test("running requests continue even if the app doesn't retain the handle or the agent")
     func keeping() async throws {
         let gate = Gate()
         let done = Gate()
@@ -232,7 +232,7 @@ private struct Framing: Accessory {
         #expect(seen.all == [false, false])
     }
 
-    @Test("a request is a value: it can be sent twice at once, and each start is a separate activity")
+    @Test("a request is a value: it can be sent twice concurrently, and each start is a separate activity")
     func twice() async throws {
         let recorder = RecordingAccessory()
         let stub = StubTransport()
@@ -296,7 +296,7 @@ private struct Framing: Accessory {
         #expect(old.problems().isEmpty && old.names().last == "didStop" && new.names().isEmpty)
     }
 
-    @Test("accessories are notified in the order agent, request, call; an event caused by an event comes after it")
+    @Test("accessories are notified in the order agent, request, call; an event's consequences are reported after it")
     func nestedEvents() async throws {
         struct Named: Accessory {
             let name: String

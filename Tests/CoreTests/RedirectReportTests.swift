@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "a status that isn't a redirect isn't followed, whatever its Location",
+        "a Location is followed only if the status is a redirect",
         arguments: [200, 201, 202, 204, 300, 304, 305, 306, 399, 400, 401, 503])
     func notFollowed(status: Int) async throws {
         let stub = StubTransport(.text("there"))
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "another scheme, port or host doesn't get the credentials of the first one",
+        "credentials aren't sent to another scheme, port or host after a redirect",
         arguments: [
             "http://a.example.com/there", "https://a.example.com:8443/there", "https://b.example.com/there",
             "https://a.example.com.evil.example/there", "https://a.example.com@b.example.com/there",

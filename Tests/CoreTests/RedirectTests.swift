@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a redirect whose bytes are not UTF-8 is followed to these bytes")
+    @Test("a redirect to a URL that isn't UTF-8 is followed with the URL's bytes")
     func latin1() async throws {
         var field = HTTPHeaders.Field(.location, "/caf\u{E9}?x=%20[")
         field.isLatin1 = true
@@ -101,7 +101,7 @@ import Testing
         #expect(stub.received.last?.urlText == "https://a.example.com/caf%E9?x=%20%5B")
     }
 
-    @Test("a fragment is handed on unless the Location has one (RFC 9110, 10.2.2)")
+    @Test("the fragment is kept unless the Location has its own fragment (RFC 9110, 10.2.2)")
     func fragments() async throws {
         for (location, expected) in [("/there", "top"), ("/there#new", "new")] {
             let response = try await agent(stub(location)).send(Plain { $0.path = "plain#top" })
@@ -156,7 +156,7 @@ import Testing
         #expect(allowed.received.count == 2 && allowed.received.last?.headers[.authorization] == nil)
     }
 
-    @Test("20 redirects are followed and one more is an error; a request can allow fewer or none")
+    @Test("20 redirects are followed, and another is an error; a request can allow fewer, or disable redirects")
     func limits() async throws {
         func ring(_ hops: Int) -> StubTransport {
             StubTransport { request in

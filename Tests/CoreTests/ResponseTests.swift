@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "JSON is accepted with the usual types and every +json type, and not with others",
+        "JSON is accepted with the usual content types and every +json type, and rejected with other types",
         arguments: [
             ("application/json", true), ("text/json; charset=utf-8", true), ("text/javascript", true),
             ("application/problem+json", true), ("Application/JSON", true), ("text/html", false),

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a filter learns whether the origin may see secrets, again after a redirect, and may vouch for it")
+    @Test("a filter learns whether the origin may see secrets, also after a redirect, and may vouch for the origin")
     func filters() async throws {
         let stub = StubTransport(.text("ok"))
         stub.on("/plain", response: .redirect(to: "https://evil.example/there"))
@@ -117,7 +117,7 @@ import Testing
         for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
     }
 
-    @Test("the mark of a sensitive header survives setting, adding, merging or replacing it, from either side")
+    @Test("a sensitive header stays marked when it is set, added, merged or replaced, in either direction")
     func marks() {
         func isMasked(_ headers: HTTPHeaders) -> Bool {
             !headers.description.contains("canary") && headers.allSatisfy(\.isSensitive)

@@ -81,7 +81,7 @@ import Testing
         #expect(url.absoluteString == base + "/users/a%2Fb%20%C3%BC%3F%23%25%26%2B%E6%97%A5%E6%9C%AC/posts")
     }
 
-    @Test("a request chooses the standard base, a named base or its own, and a named base never falls back")
+    @Test("a request chooses the standard base URL, a named base URL or its own, and a missing name is an error")
     func bases() async throws {
         var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"

@@ -58,7 +58,7 @@ import Testing
                 == ["member"])
     }
 
-    @Test("a filter that a tag requires is replaced by any other of its type")
+    @Test("a filter that a tag requires is replaced by any other filter of its type")
     func tagged() async throws {
         let tag: (Log<String>) -> [any Filter] = { [Limit(name: "tag", log: $0)] }
         #expect(try await run(required: { _ in [] }, tag: tag) == ["tag"])

@@ -24,7 +24,7 @@ import Testing
         throw CancellationError()
     }
 
-    @Test("an upload whose source was cancelled elsewhere fails, and isn't cancelled")
+    @Test("an upload fails, and isn't cancelled, if its source was cancelled elsewhere")
     func cancelled() async throws {
         for error in [CancellationError(), ErrandError(.cancelled, "the other transfer was cancelled")] as [any Error] {
             for body in [
@@ -66,7 +66,8 @@ import Testing
         #expect(failure.code == .encodingFailed && failure.response == nil && !failure.isRetryable)
     }
 
-    @Test("a call that is cancelled while its source is read is cancelled, whatever the source throws")
+    @Test(
+        "a call that is cancelled while its source is read ends as cancelled, even if the source throws another error")
     func byTheCall() async throws {
         final class Waiting: HTTPBodySource {
             let gate: Gate
@@ -100,7 +101,8 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
-    @Test("a body with another number of bytes than announced fails, whatever its source, even if it has no bytes")
+    @Test(
+        "a body fails if its length differs from the announced length, with every kind of source, even if it is empty")
     func announced() async throws {
         let file = URL.temporaryDirectory.appending(path: "announced-\(UInt64.random(in: 0 ... .max))")
         try Data([1]).write(to: file)

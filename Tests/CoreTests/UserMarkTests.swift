@@ -21,7 +21,7 @@ import Testing
         return log.all
     }
 
-    @Test("each sensitive field is a mark, whatever its name; other fields aren't")
+    @Test("each sensitive field is a mark, with any name; other fields aren't marks")
     func implied() async throws {
         var headers: HTTPHeaders = ["Authorization": "a", "Cookie": "c=1", "X-Plain": "p"]
         headers.set("X-Device-Key", "d", sensitive: true)

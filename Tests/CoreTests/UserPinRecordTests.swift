@@ -42,7 +42,8 @@ import Testing
         return NetworkAgent(baseURL: base, transport: transport, filters: filters + [adding])
     }
 
-    @Test("a filter's pin refuses a request before it is sent, and passes others, with each cookie by itself")
+    @Test(
+        "a filter's pin rejects another user's request before it is sent, and receives each cookie as a separate mark")
     func admitted() async throws {
         let (transport, seen) = (StubTransport.stub(.text("x")), Log<Set<UserMark>>())
         let pinning = Pinning { marks in

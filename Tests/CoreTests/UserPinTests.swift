@@ -51,7 +51,7 @@ import Testing
         #expect(await codes([[:], ["X-Key": "bob"], [:]]) == [nil, .userChanged, nil])
     }
 
-    @Test("calls without a pin, and with other pins, don't compare")
+    @Test("calls without a pin, or with different pins, aren't compared")
     func apart() async throws {
         let pin = UserPin()
         #expect(await codes([["X-Key": "ada"]], pin: pin) == [nil])
@@ -60,7 +60,7 @@ import Testing
         #expect(pin.marks == [UserMark("ada", source: "x-key")])
     }
 
-    @Test("a declared user whose field changes stays the same, another declared user doesn't")
+    @Test("a declared user stays the same if a field changes, and differs from another declared user")
     func declared() async {
         let (ada, bob) = (UserMark("ada", source: "account"), UserMark("bob", source: "account"))
         let codes = await codes([["X-Key": "1"], ["X-Key": "2"], ["X-Key": "2"]], marks: [ada, ada, bob])

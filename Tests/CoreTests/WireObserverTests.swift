@@ -31,7 +31,7 @@ import Testing
         #expect(recorder.records().map(\.name).filter { $0 == "informational" }.count == 2)
     }
 
-    @Test("a URL at another origin gets no sensitive fields and no trust, a URL at the same origin keeps both")
+    @Test("a URL at another origin loses sensitive fields and trust, and a URL at the same origin keeps both")
     func followed() async throws {
         for (target, keeps) in [(base + "/elsewhere", true), ("https://other.example/elsewhere", false)] {
             let stub = StubTransport(.text("ok"))

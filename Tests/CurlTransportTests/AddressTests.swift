@@ -110,7 +110,7 @@ struct AddressTests {
         #expect(!goesOn)
     }
 
-    @Test("an address that refuses at once ends the attempt, an address after a silent one doesn't")
+    @Test("an immediate refusal ends the attempt, and a refusal after an unresponsive address doesn't")
     func refusals() {
         var rounds = Self.rounds(.seconds(30))
         let early = rounds.goOn(after: CurlCode.couldNotConnect, since: 0, at: Nanoseconds.of(.seconds(1)))

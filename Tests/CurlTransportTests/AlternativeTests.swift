@@ -44,7 +44,7 @@ import Testing
         #expect(AlternativeService.parse([#"h3=":443"; ma=99999999999999999999"#])?.first?.maximumAge == 86_400)
     }
 
-    @Test("one request tries an offer, and all requests use it after it has worked")
+    @Test("one request tries an offer, and all requests use the offer after that request succeeded")
     func probe() {
         var table = table()
         #expect(table.route(for: Self.origin, at: 1) == Route(host: "example.com", port: 443, isProbe: true))
@@ -65,7 +65,7 @@ import Testing
         #expect(table.route(for: Self.origin, at: 1)?.isProbe == false)
     }
 
-    @Test("a failed offer is ignored for five minutes, then twice as long after each failure, up to a day")
+    @Test("a failed offer is ignored for five minutes, and for twice as long after each further failure, up to a day")
     func broken() {
         var table = table([AlternativeService("h3", port: 443, maximumAge: 90 * 86_400)])
         var now: UInt64 = 1
@@ -156,7 +156,7 @@ import Testing
         #expect(back.count == 2 && back.allSatisfy { $0.expires <= 365 * 86_400 * Self.second })
     }
 
-    @Test("offers that change faster than a file is written are written once more, in their last state")
+    @Test("if offers change while the file is being written, their last state is written once more")
     func writes() async throws {
         let (written, disk) = (Log<UInt64>(), DispatchSemaphore(value: 0))
         let writer = AlternativeWriter { snapshot in

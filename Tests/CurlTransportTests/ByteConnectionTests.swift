@@ -53,7 +53,7 @@ struct ByteConnectionTests {
         }
     }
 
-    @Test("a connection whose socket can't be taken over stays with libcurl")
+    @Test("libcurl keeps a connection if the transport can't take over its socket")
     func shortage() async throws {
         let server = try Self.server()
         await #expect(processExitsWith: .success) { [port = Int(server.port) as Int] in

@@ -120,7 +120,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "an exception of a proxy may be a host, a domain, an address or a range of addresses, each with a port",
+        "a proxy exception may be a host, a domain, an address or an address range, with or without a port",
         arguments: [
             ("http://api.corp.test/", "corp.test", true), ("http://corp.test/", ".corp.test", true),
             ("http://api.corp.test/", "*.corp.test", true), ("http://corp.test/", "*.corp.test", true),
@@ -154,7 +154,7 @@ struct ConnectionTests {
         #expect(proxy == (isDirect ? "" : url.hasPrefix("https") ? "http://s.test" : "http://p.test"))
     }
 
-    @Test("a connection without a request is closed after the idle time, also while others work")
+    @Test("a connection without a request is closed after the idle time, even while other connections are in use")
     func idle() async throws {
         let ended = Log<String>()
         let gate = Steps()
@@ -237,7 +237,7 @@ struct ConnectionTests {
                 == .nameLookupFailed)
     }
 
-    @Test("the limit of all connections applies, whatever the hosts are")
+    @Test("the limit of all connections applies across hosts")
     func totalLimit() async throws {
         let servers = try (0..<4).map { _ in
             try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
@@ -282,7 +282,7 @@ struct ConnectionTests {
         #expect(try await (slow.value, waiting.value) == (200, 200))
     }
 
-    @Test("a description shows neither a password nor a key")
+    @Test("a description doesn't show a password or a key")
     func secrets() {
         var configuration = CurlConfiguration()
         configuration.proxy = .url("http://user:geheim@proxy.example:1")

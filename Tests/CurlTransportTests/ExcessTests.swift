@@ -25,7 +25,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "on a kept connection, they don't end the next request",
+        "excess bytes on a reused connection don't end the next request",
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func later(excess: Excess, method: HTTPMethod) async throws {
         let posts = Log<String>()
@@ -52,7 +52,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "together with the response, they don't end the next request", arguments: Excess.allCases,
+        "excess bytes that arrive with the response don't end the next request", arguments: Excess.allCases,
         [HTTPMethod.get, .post])
     func together(excess: Excess, method: HTTPMethod) async throws {
         let server = try RawServer { peer in
@@ -67,7 +67,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "over TLS, they don't end a later request either", .enabled(if: TLSContext.isAvailable),
+        "over TLS, excess bytes don't end a later request", .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func overTLS(excess: Excess, method: HTTPMethod) async throws {
         let certificates = try await TestCertificates()
@@ -89,7 +89,7 @@ struct ExcessTests {
     }
 
     @Test(
-        "in a separate record right after the response, they don't end the next request",
+        "excess bytes in a separate record after the response don't end the next request",
         .enabled(if: TLSContext.isAvailable),
         arguments: Excess.allCases, [HTTPMethod.get, .post])
     func inOneSegment(excess: Excess, method: HTTPMethod) async throws {

@@ -164,7 +164,7 @@ struct ExchangeTests {
 
     enum Flood: String, CaseIterable { case longLines, longerLines, shortLines, informational, trailers }
 
-    @Test("a head is limited in size, whatever it contains", arguments: Flood.allCases)
+    @Test("a head's size is limited, with any content", arguments: Flood.allCases)
     func headerLimit(flood: Flood) async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

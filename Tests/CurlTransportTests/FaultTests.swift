@@ -62,7 +62,7 @@ struct FaultTests {
     ]
 
     @Test(
-        "chunks, trailers, codings and fields that are not valid make an invalid response, on an open and a closed connection",
+        "invalid chunks, trailers, codings and fields cause invalidResponse, on an open and a closed connection",
         arguments: malformedResponses.indices, [false, true])
     func malformed(index: Int, closes: Bool) async throws {
         let server = try RawServer { peer in

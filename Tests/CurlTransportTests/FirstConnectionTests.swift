@@ -14,7 +14,7 @@ struct FirstConnectionTests {
     enum Limit: CaseIterable { case silence, connection }
 
     @Test(
-        "requests that wait for a connection that is never made time out individually, not one after the other",
+        "requests that wait for a connection time out independently, not one after the other",
         arguments: Limit.allCases)
     func own(limit: Limit) async throws {
         let server = try silentServer()

@@ -69,7 +69,7 @@ struct ForeignCodingTests {
         }
     }
 
-    @Test("two fields of one coding each are two codings in their order")
+    @Test("two fields with one coding each are read as two codings in that order")
     func twoFields() async throws {
         let both = Data(base64Encoded: "eJyT7+ZgAAEm5tMeZ0+eDNc4r3/Kk5GhVdCLlxsoDAB/ZQez") ?? Data()
         let head = "Content-Encoding: gzip\r\nContent-Encoding: deflate\r\n"
@@ -77,7 +77,7 @@ struct ForeignCodingTests {
     }
 
     @Test(
-        "bytes after the end of a gzip body don't matter, in the same piece or a later one",
+        "bytes after the end of a gzip body are ignored, in the same piece or a later piece",
         arguments: [
             Data(count: 10), Data("\n \n\n\n\n \n".utf8), Data("11111".utf8), Data("<!-- x -->".utf8),
             Data(repeating: 0x61, count: 100_000),

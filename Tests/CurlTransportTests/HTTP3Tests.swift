@@ -53,7 +53,7 @@ struct HTTP3Tests {
                 because: "the server in Python takes in all that comes")
         ]
 
-    @Test("a transport over HTTP/3 keeps what a transport promises")
+    @Test("a transport over HTTP/3 passes the transport conformance suite")
     func conformance() async throws {
         let server = try await HTTP3Server()
         // The laws compare bytes of HTTP/1.1, which the server of HTTP/3 doesn't pass on.
@@ -90,7 +90,7 @@ struct HTTP3Tests {
         #expect(try await good.body.collect(upTo: 100) == "quic".utf8.asData)
     }
 
-    @Test("requests at once share a connection, bodies go both ways, and the version is reported")
+    @Test("concurrent requests share a connection, with bodies in both directions, and the version is reported")
     func exchange() async throws {
         let (server, origin) = (try await HTTP3Server(), try TestServer())
         origin.on("/echo") { .data($0.body) }
@@ -281,7 +281,7 @@ struct OfferedHTTP3Tests {
     }
 
     @Test(
-        "after a 421 over QUIC the request is sent over TCP, whatever its method", arguments: [HTTPMethod.get, .post])
+        "after a 421 over QUIC, a request with any method is sent over TCP", arguments: [HTTPMethod.get, .post])
     func misdirected(method: HTTPMethod) async throws {
         let site = try await Site()
         let transport = try await site.transportOverQUIC()

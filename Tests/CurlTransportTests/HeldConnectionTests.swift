@@ -27,7 +27,7 @@ struct HeldConnectionTests {
         }
     }
 
-    @Test("a stream whose reader stops keeps its connection while others become idle and are closed")
+    @Test("a stream with a stopped reader keeps its connection, while other connections become idle and are closed")
     func pausedStream() async throws {
         let server = try RawServer.sending(bytes: 20 << 20)
         let transport = CurlTransport(configuration())
@@ -58,7 +58,7 @@ struct HeldConnectionTests {
     }
 
     @Test(
-        "a stopped reader on HTTP/2 keeps the connection that it shares, also after the other streams have ended",
+        "a stopped reader on HTTP/2 keeps the shared connection, even after the other streams have ended",
         .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"))
     func pausedMultiplexed() async throws {
         let nginx = try await Nginx.site([("good", " ssl http2;")])

@@ -66,7 +66,7 @@ struct LookupTests {
         return try await program.run(arguments, environment: ["LD_PRELOAD": preloaded.joined(separator: ":")])
     }
 
-    @Test("cancelled name lookups end at once for their callers, and only 64 of them continue")
+    @Test("cancelled name lookups end immediately for their callers, and at most 64 continue")
     func bound() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }

@@ -25,7 +25,7 @@ import Testing
         return CurlTransport(configuration)
     }
 
-    @Test("a host connects to the addresses that are given for it, in any spelling and at any port, and others do not")
+    @Test("a host's configured addresses apply to any spelling and port of the host, and not to other hosts")
     func given() async throws {
         let (first, second) = (try makeServer(), try makeServer())
         let transport = makeTransport {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "a host's addresses apply with a final dot, and those of a name with a final dot apply without it",
+        "a host's addresses apply whether the host or the configured name ends in a dot",
         arguments: ["shop.test", "shop.test."])
     func finalDot(name: String) async throws {
         let server = try makeServer()

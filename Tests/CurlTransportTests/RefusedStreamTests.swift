@@ -34,7 +34,7 @@ struct RefusedStreamTests {
     }
 
     @Test(
-        "a POST whose stream is refused is sent again, on a fresh connection and on a kept one",
+        "a POST whose stream is refused is sent again, on a new connection and on a reused connection",
         arguments: Refusal.allCases, SampleBody.allCases)
     func post(refusal: Refusal, body: SampleBody) async throws {
         let certificates = try await TestCertificates()

@@ -194,7 +194,7 @@ struct ResendTests {
         #expect(heads.all.count == 2 * rounds - 1)
     }
 
-    @Test("a kept connection that breaks during a GET is replaced even after others couldn't be")
+    @Test("a reused connection that breaks during a GET is replaced, even if earlier connections couldn't be replaced")
     func diesAfterFailures() async throws {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else {
             try Test.cancel("this libcurl's connections aren't reused")

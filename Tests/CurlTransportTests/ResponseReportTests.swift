@@ -43,7 +43,7 @@ import Testing
         #expect(try await text(transport, server.url("/ok")) == "ok")
     }
 
-    @Test("a chunked body is what its chunks contain, whatever length is next to them", arguments: ["2", "500", "0"])
+    @Test("a chunked body consists of its chunks, whatever Content-Length says", arguments: ["2", "500", "0"])
     func chunksAndLength(length: String) async throws {
         let server = try server(
             "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")
@@ -89,7 +89,7 @@ import Testing
         #expect(response.headers["X-Space"] == "" && response.headers["X-Last"] == "b")
     }
 
-    @Test("a folded field is one value with a space in its place, or the response is invalid; it's never two fields")
+    @Test("a folded field is read as one value with a space, or the response is invalid; it isn't read as two fields")
     func foldedFields() async throws {
         let server = try server(
             "HTTP/1.1 200 OK\r\nX-Folded: a  \r\n \t b\r\n\tc: d\r\nX-Next: e\r\nContent-Length: 2\r\n\r\nok")
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("a carriage return within a field doesn't end it and begins no other")
+    @Test("a carriage return within a field doesn't end the field or begin another field")
     func bareReturn() async throws {
         let server = try server("HTTP/1.1 200 OK\r\nX-A:\rContent-Length: 2\r\nContent-Length: 5\r\n\r\nabcde")
         let sent = try request(.get, server.url("/odd"))
@@ -112,7 +112,7 @@ import Testing
         if case .success(let response) = result { #expect(response.data == Data("abcde".utf8)) }
     }
 
-    @Test("bytes of a body that nobody read don't get into the next response", arguments: [10, 100_000, 3_000_000])
+    @Test("unread bytes of a body don't get into the next response", arguments: [10, 100_000, 3_000_000])
     func unreadBody(count: Int) async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {

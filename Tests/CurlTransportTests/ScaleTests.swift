@@ -42,7 +42,7 @@ struct ScaleTests {
     /// The number of requests. Set `ERRAND_REQUESTS` in the environment to change it.
     private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
 
-    @Test("requests one after the other and 64 at a time leak neither memory nor descriptors")
+    @Test("consecutive requests, and 64 concurrent requests, don't leak memory or descriptors")
     func flat() async throws {
         await #expect(processExitsWith: .success) {
             let before = openSockets()

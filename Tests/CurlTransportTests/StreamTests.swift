@@ -131,7 +131,7 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
-    @Test("a response that fills its buffer in one step, on a kept connection, loses no bytes while its reader waits")
+    @Test("a response that fills its buffer in one step on a reused connection keeps all bytes while its reader waits")
     func pausedAtOnce() async throws {
         let film = pattern(2 << 20)
         let (gate, sent) = (Steps(), Log<Int>())
@@ -229,7 +229,7 @@ struct StreamTests {
         try await eventually { !ended.all.isEmpty }
     }
 
-    @Test("a second reader is refused, a reader whose task is cancelled stops")
+    @Test("a second reader is rejected, and a reader stops when its task is cancelled")
     func readers() async throws {
         let server = try RawServer { peer in
             _ = peer.readHead()

@@ -58,7 +58,7 @@ struct TLSTests {
     }
 
     @Test(
-        "a foreign, expired or self-signed certificate, or one for another host, is refused, and the error names the problem",
+        "an untrusted, expired or self-signed certificate, or another host's, is rejected with a specific error",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
             ("foreign", "untrusted issuer"),
@@ -158,7 +158,7 @@ struct TLSTests {
         #expect(error.code == .insecureConnection)
     }
 
-    @Test("only the origin of a client certificate receives it, and a renewed one is used at once")
+    @Test("a client certificate is sent only to its origin, and a renewed certificate is used immediately")
     func identityByOrigin() async throws {
         let nginx = try await nginx()
         func files(_ name: String) -> CurlClientIdentity {

@@ -37,7 +37,7 @@ struct TimingTests {
     }
 
     @Test(
-        "the first byte of the response arrives after the server's wait, whatever the size of the upload",
+        "the first byte of the response arrives after the server's wait, for small and large uploads",
         arguments: Kind.allCases)
     func firstByte(kind: Kind) async throws {
         let (body, count, headers) = Self.upload(kind)

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("twenty redirects at once, with bodies, need no more than one connection")
+    @Test("twenty concurrent redirects with bodies share one connection")
     func redirectsAndLimit() async throws {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test(
-        "a length with a sign, an underscore, a prefix or another length is refused, and so is such a size of a chunk",
+        "a length or a chunk size with a sign, an underscore or a prefix, or a second length, is rejected",
         arguments: ["+2", "-2", "0x2", "2_0", "2 2", "2, 3", "2,", "", "18446744073709551618"])
     func lengths(text: String) async throws {
         let server = try RawServer { peer in

@@ -41,7 +41,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a request is sent in the same way after any other one")
+    @Test("a request is sent in the same way after any other request")
     func sequence() async throws {
         let seen = Log<Seen>()
         let server = try server(seen)
@@ -108,7 +108,8 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream is sent with its length, or chunked without one, never both", arguments: [nil, Int64(700_000)],
+        "a stream is sent with its length, or in chunks if it has no length, but not with both",
+        arguments: [nil, Int64(700_000)],
         ["POST", "PUT"])
     func stream(length: Int64?, method: String) async throws {
         let seen = Log<Seen>()
@@ -147,7 +148,7 @@ struct UploadTests {
         return loop.idleHandles.map(\.easy.raw)
     }
 
-    @Test("a chunk of a stream is sent as soon as it exists, not with the next one")
+    @Test("a chunk of a stream is sent as soon as it exists, not together with the next chunk")
     func prompt() async throws {
         let first = Log<[UInt8]>()
         let server = try RawServer { peer in
@@ -285,7 +286,7 @@ struct UploadTests {
         try await eventually { feed.isCancelled }
     }
 
-    @Test("a body is sent again on a fresh connection when the kept one is closed under the request")
+    @Test("a body is sent again on a new connection if a reused connection closes during the request")
     func staleConnection() async throws {
         let seen = Log<Int>()
         let server = try RawServer { peer in
@@ -358,7 +359,7 @@ struct UploadTests {
     enum Expectation: String, CaseIterable { case met, refused, refusedForGood }
 
     @Test(
-        "Expect is sent on request, and a request whose expectation is refused is sent once more without it",
+        "Expect is sent if the request asks for it, and a refused request is sent once more without Expect",
         arguments: Expectation.allCases, [BodyDelivery.data, .stream])
     func expectation(expectation: Expectation, delivery: BodyDelivery) async throws {
         let heads = Log<Bool>()

@@ -154,7 +154,7 @@ struct VersionTests {
         }
     }
 
-    @Test("a host that old versions of libcurl would take for something else, or copy too far, is refused")
+    @Test("a host that old versions of libcurl would misread, or copy past its end, is rejected")
     func hosts() async throws {
         let name = String(repeating: "a", count: 60)
         for host in ["\([name, name, name, name, "example.test"].joined(separator: "."))", "a%2Fb.test", "a%40b.test"] {

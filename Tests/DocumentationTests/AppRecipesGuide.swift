@@ -101,7 +101,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         try await agent.send(GetUser(id: 7), options: CallOptions(tags: quiet))
     }
 
-    @Test("a failure shows a toast, unless a tag forbids it; a batch shows one")
+    @Test("a failure shows a toast, unless a tag forbids it, and a batch shows one toast")
     func toasts() async throws {
         let screen = ToastScreen()
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.status(404)))

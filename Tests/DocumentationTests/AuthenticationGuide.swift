@@ -103,7 +103,7 @@ struct DeviceKey: Credential {
 }
 
 @Suite("The examples on the page about authentication", .endsInTime, .leakChecked) struct AuthenticationGuideTests {
-    @Test("a type of request can be sent without a credential while there isn't one")
+    @Test("a request type can be sent without a credential if there is no credential")
     func optional() async throws {
         let stub = StubTransport(.text("ok"))
         let session = AuthenticationSession<BearerToken> { _ in nil }
@@ -124,7 +124,7 @@ struct DeviceKey: Credential {
         #expect(token.isRenewed(by: refresh) && !token.isRenewed(by: HTTPRequest(.get, url)))
     }
 
-    @Test("a session of a user and one of a device on one agent; both credentials are masked")
+    @Test("one agent has a user session and a device session, and both credentials are masked")
     func two() async throws {
         let stub = StubTransport(.text("ok"))
         let user = AuthenticationSession(BearerToken("canary")) { $0 }

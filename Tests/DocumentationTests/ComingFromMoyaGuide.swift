@@ -60,7 +60,7 @@ private struct Watch: Accessory {
 }
 
 @Suite("The page for people from Moya", .leakChecked) struct MoyaGuideTests {
-    @Test("a target with several cases, and its own request, from one stub")
+    @Test("a target with several cases, and its separate request, use one stub")
     func stub() async throws {
         let stub = StubTransport()
         stub.on(.get, "/users/7", response: .json(#"{"id":7,"name":"Ada"}"#))

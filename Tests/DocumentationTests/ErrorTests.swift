@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("each type has its own domain, and each failure a number from 1")
+    @Test("each error type has its own domain, and each failure has a number from 1")
     func domains() {
         #expect(
             Set(Self.all.map { type(of: $0).errorDomain }).count

@@ -38,7 +38,7 @@ import Testing
         #expect(Self.problems(of: right, functions: functions).isEmpty)
     }
 
-    @Test("each suite's test functions are found, and no other functions")
+    @Test("only the suites' test functions are found")
     func types() {
         let source = """
             @Suite("A", .leakChecked) struct FirstTests {

@@ -15,7 +15,7 @@ struct RateLimit: Filter {
     }
 }
 
-@Suite("RateLimit keeps what a filter promises")
+@Suite("RateLimit passes the filter conformance suite")
 struct RateLimitTests {
     @Test(arguments: FilterConformance.cases(for: { RateLimit(perSecond: 10_000) }))
     func kept(each: PluginConformanceCase) async throws { try await each.run() }
@@ -85,13 +85,13 @@ private struct MyFilter: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
-@Suite("My filter keeps what a filter promises")
+@Suite("My filter passes the filter conformance suite")
 struct MyFilterTests {
     @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
     func kept(each: PluginConformanceCase) async throws { try await each.run() }
 }
 
-@Suite("My accessory keeps what an accessory promises")
+@Suite("My accessory passes the accessory conformance suite")
 struct MyAccessoryTests {
     @Test(arguments: AccessoryConformance.cases(for: { SlowRequests() }))
     func kept(each: PluginConformanceCase) async throws { try await each.run() }

@@ -39,7 +39,7 @@ private func overTLS() -> [ConformanceCase] {
         for: { MyTransport() }, through: { port in try TLSRelay(to: port) })
 }
 
-@Suite("MyTransport keeps what a transport promises")
+@Suite("MyTransport passes the transport conformance suite")
 struct MyTransportTests {
     @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
     func kept(each: ConformanceCase) async throws { try await each.run() }

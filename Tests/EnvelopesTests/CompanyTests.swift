@@ -116,7 +116,7 @@ private final class BodyLog: CacheStore {
         #expect(error?.code == 40_101 && error?.refusesCredential == true && shop.requests == 2)
     }
 
-    @Test("other failures don't cause a refresh, and neither does a request without a credential")
+    @Test("other failures, and requests without a credential, don't cause a refresh")
     func otherFailure() async throws {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))

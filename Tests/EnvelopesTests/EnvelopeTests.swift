@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "the model of a failure isn't decoded, whatever it contains",
+        "the model of a failure isn't decoded, with any content",
         arguments: [#""""#, "{}", "[]", "7", "null", #"{"id":"x"}"#, #"[{"id":7}]"#])
     func wrongType(data: String) async throws {
         for body in [#"{"code":9,"msg":"no","data":\#(data)}"#, #"{"data":\#(data),"code":"9"}"#] {
@@ -199,7 +199,7 @@ import Testing
         #expect(String(decoding: try JSONEncoder().encode([EnvelopeCode("7"), "a"]), as: UTF8.self) == #"[7,"a"]"#)
     }
 
-    @Test("a file contains the content, unless it is JSON that reports a failure; a stream isn't judged")
+    @Test("a file contains the content, unless the content is JSON that reports a failure; a stream isn't checked")
     func deliveries() async throws {
         struct GetFile: ShopRequest {
             typealias Output = URL

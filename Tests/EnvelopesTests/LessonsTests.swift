@@ -40,7 +40,7 @@ struct EnvelopeLessonsTests {
     }
 
     @Test(
-        "null in a member is nil, a member of another type is an error with its path, and long numbers keep their digits"
+        "a null member is nil, a member of another type is an error with its path, and long numbers keep their digits"
     )
     func members() async throws {
         func account(_ data: String) async throws -> Account {
@@ -80,7 +80,7 @@ struct EnvelopeLessonsTests {
         }
     }
 
-    @Test("a code that is a number in one response and a text in another is the same code, of any length")
+    @Test("a code is the same if it is a number in one response and a text in another, with any length")
     func codes() async throws {
         for code in ["200", #""200""#, "200.0", #""0200""#] {
             struct Other: ResponseEnvelope {

@@ -126,7 +126,7 @@ import Testing
         #expect(EntityTagCondition(parsing: " * ") == .any && EntityTagCondition(parsing: "x") == nil)
     }
 
-    @Test("a backslash in an entity tag isn't an escape, in a list either (RFC 9110, section 8.8.3)")
+    @Test("a backslash in an entity tag isn't an escape, even in a list (RFC 9110, section 8.8.3)")
     func entityTagsWithBackslash() throws {
         let tags = ["a\\", ", b, ", "\\", "c\\d"].compactMap { EntityTag($0) }
         let text = tags.map(\.description).joined(separator: ", ")

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("a string in pieces ends at the same place as in one piece, and has the same first fault")
+    @Test("a string that is read in pieces has the same end and the same first fault as in one piece")
     func pieces() throws {
         let texts = [
             #"plain text that is longer than eight bytes" rest"#, #"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\\" rest"#,

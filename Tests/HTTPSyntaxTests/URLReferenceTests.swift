@@ -154,7 +154,7 @@ import Testing
         #expect(fault?.description.contains("\(most)") == true)
     }
 
-    @Test("a description contains neither credentials nor values of the query")
+    @Test("a description doesn't contain credentials or query values")
     func description() {
         let text = "\(URLReference("https://u:canary@e.com/a?token=canary#canary"))"
         #expect(!text.contains("canary") && text.contains("e.com/a"))

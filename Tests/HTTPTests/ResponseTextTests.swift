@@ -23,7 +23,7 @@ import Testing
         #expect(try response(type.isEmpty ? [] : [type], [0xC3, 0xA9]).text() == expected)
     }
 
-    @Test("is decoded with the last valid type if there are two, which count as one for acceptable types")
+    @Test("is decoded with the last valid type if there are two types, which count as one for acceptable types")
     func repeatedTypes() throws {
         let twice = try response(["text/html; charset=utf-8", "text/html"], [0xC3, 0xA9])
         #expect(try twice.text() == "é" && twice.mediaType == "text/html")

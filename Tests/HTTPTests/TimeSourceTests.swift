@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct TimeSourceTests {
-    @Test("an instant lies between now and a hundred years from now, whatever a user passes")
+    @Test("an instant stays between now and a hundred years from now, for any duration")
     func instants() {
         let time = ManualTimeSource()
         #expect(time.instant(after: .seconds(3)) == time.now.advanced(by: .seconds(3)))

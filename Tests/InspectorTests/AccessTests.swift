@@ -68,7 +68,7 @@ struct AccessTests {
         }
     }
 
-    @Test("other origins are refused, even other ports of this host")
+    @Test("other origins are rejected, even other ports of the same host")
     func origins() throws {
         let visit = try Visit()
         for origin in [
@@ -138,7 +138,7 @@ struct AccessTests {
         }
     }
 
-    @Test("an inspector that isn't started doesn't listen, and one start has its own token")
+    @Test("an inspector that isn't started doesn't listen, and each start has its own token")
     func starting() throws {
         let inspector = TrafficInspector()
         #expect(!inspector.isListening)

@@ -105,7 +105,7 @@ struct AttackTests {
         #expect(silent.received.isEmpty)
     }
 
-    @Test("a page that never reads delays nobody, uses no memory, and learns how many rows it missed")
+    @Test("a page that doesn't read doesn't delay others or use memory, and learns how many rows it missed")
     func neverReads() async throws {
         let visit = try Visit(TrafficInspector(maximumActivities: 200))
         let agent = Self.agent(visit.inspector)

@@ -29,7 +29,7 @@ struct CanaryTests {
         return all + page.text
     }
 
-    @Test("from headers, queries, forms, JSON, cookies, redirects, labels, notes and errors")
+    @Test("secrets are masked in headers, queries, forms, JSON, cookies, redirects, labels, notes and errors")
     func exchanges() async throws {
         let canary = Self.canary
         let visit = try Visit()

@@ -49,7 +49,7 @@ struct MaskingTests {
         _ = try? await agent.send(call)
     }
 
-    @Test("a second after an activity has ended, only masked values are left, and the page shows the same")
+    @Test("one second after an activity ends, only masked values are left, and the page still shows the same")
     func ended() async throws {
         let store = Self.store("explained \(Self.canary)")
         await Self.send(store)

@@ -25,7 +25,7 @@ struct NoteTests {
         var cachePolicy: CachePolicy
     }
 
-    @Test("why a cache didn't serve a response: not stored, stale, changed, and not to be stored")
+    @Test("the page explains why a cache didn't serve a response: not stored, stale, changed, or not storable")
     func cache() async throws {
         let (stub, visit, time) = (StubTransport(), try Visit(), ManualTimeSource())
         stub.on(

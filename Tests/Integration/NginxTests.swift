@@ -150,7 +150,7 @@ struct NginxTests {
         #expect(error?.code == .insecureConnection, "\(error.debugDescription)")
     }
 
-    @Test("a pinned key is accepted, and another one is refused")
+    @Test("a pinned key is accepted, and another key is rejected")
     func pins() async throws {
         let nginx = try await Nginx()
         let other = Data(repeating: 7, count: 32).base64EncodedString()

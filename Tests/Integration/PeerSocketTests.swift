@@ -109,7 +109,7 @@ struct PeerSocketTests {
         }
     }
 
-    @Test("messages are echoed over TCP, over TLS, and through nginx before either")
+    @Test("messages are echoed over TCP and TLS, directly and through nginx")
     func echoes() async throws {
         try await echo(agent(url("plain")))
         try await echo(agent(url("tls", scheme: "https")))

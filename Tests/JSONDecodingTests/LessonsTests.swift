@@ -213,7 +213,7 @@ struct DecodingLessonsTests {
         #expect(error?.code == .malformedJSON)
     }
 
-    @Test("null, and a value of another type, is an error or nil, and never a crash")
+    @Test("null and values of another type cause an error or nil, but not a crash")
     func nulls() throws {
         struct User: Decodable {
             let name: String?

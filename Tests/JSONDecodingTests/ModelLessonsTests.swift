@@ -66,7 +66,8 @@ struct ModelLessonsTests {
         }
     }
 
-    @Test("bytes that aren't UTF-8 are reported as such, and keys that differ in one character are different keys")
+    @Test(
+        "bytes that aren't UTF-8 are reported as that error, and keys that differ in one character are different keys")
     func bytesAndKeys() throws {
         let error = #expect(throws: DecodingError.self) {
             try FastJSONDecoder().decode(
@@ -262,7 +263,7 @@ struct ModelLessonsTests {
     }
 
     @Test(
-        "a Boolean is neither a number nor a text, nor the reverse, and the error has the key",
+        "Booleans aren't converted to or from numbers and texts, and the error contains the key",
         arguments: [
             #"{"flag":1}"#, #"{"flag":0}"#, #"{"flag":"1"}"#, #"{"flag":"true"}"#, #"{"flag":""}"#, #"{"count":true}"#,
             #"{"count":"7"}"#, #"{"text":7}"#, #"{"text":true}"#, #"{"count":[]}"#, #"{"text":{}}"#,

@@ -7,7 +7,7 @@ struct PathTests {
     private struct Item: Decodable { let id: Int }
 
     @Test(
-        "a dictionary key that is an integer is one in the path, unless a strategy converts keys",
+        "an integer dictionary key is an integer in the path, unless a strategy converts keys",
         arguments: ["7", "07", "+7", "-3", "0", "1.0", "a", "", " 7", "٣", "99999999999999999999"])
     func numericKeys(key: String) {
         var pair = Pair()

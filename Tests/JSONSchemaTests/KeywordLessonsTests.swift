@@ -121,7 +121,7 @@ struct KeywordLessonsTests {
         }
     }
 
-    @Test("a key is additional if neither properties nor patterns name it, even if a value is wrong")
+    @Test("a key is additional if no property or pattern names it, even if a value is wrong")
     func additionalKeys() throws {
         let pattern = #"{"patternProperties":{"^[a-zA-Z0-9]{1,10}$":{"type":"string"}},"additionalProperties":false}"#
         #expect(

@@ -104,7 +104,7 @@ struct SchemaLessonsTests {
         #expect(try violations("{\"$defs\": {\(key): {\"type\": \"null\"}}}", "{}") == [])
     }
 
-    @Test("the pointer of a problem escapes a slash and a tilde of a key, and no other character")
+    @Test("a problem's pointer escapes only slashes and tildes of a key")
     func pointers() throws {
         let schema = #"{"additionalProperties": {"items": {"additionalProperties": {"type": "null"}}}}"#
         let found = try violations(schema, #"{"a/b~c.d e'f\"": [{}, {"": 1}]}"#)
@@ -192,7 +192,7 @@ struct SchemaLessonsTests {
         #expect(try violations(schema, #"{"b": 1}"#).count == 1 && violations(schema, #"{"a": "x"}"#).isEmpty == false)
     }
 
-    @Test("a dynamic anchor next to unevaluatedProperties, and one name for two dynamic anchors")
+    @Test("a dynamic anchor next to unevaluatedProperties works, and two dynamic anchors with one name are an error")
     func dynamicAnchors() throws {
         let tree = """
             {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://a.test/tree",
@@ -244,7 +244,7 @@ struct SchemaLessonsTests {
         #expect(try violations(relative, "1") == [] && violations(relative, "2").isEmpty == false)
     }
 
-    @Test("references without an absolute base find documents by path, even through one another")
+    @Test("references without an absolute base find documents by path, even through other documents")
     func paths() throws {
         let documents = [
             "/indirection": ##"{"$id": "/indirection", "$defs": {"baz": {"$ref": "/types#/foo"}}}"##,

@@ -35,7 +35,7 @@ struct AlternativesTests {
         #expect(shape.complaints(#"{"kind":"circle","radius":01}"#).first?.hasPrefix("/radius: not JSON") == true)
     }
 
-    @Test("if a scalar fits none of several rules, the message names them all")
+    @Test("if a scalar doesn't fit any of several rules, the message names all rules")
     func scalars() {
         let shape = JSONShape.either(
             .integer(in: 0...9), .integer(in: 90...99), .string(length: 2...2), .enumeration("any"))

@@ -63,7 +63,7 @@ struct ProblemTests {
         }
     }
 
-    @Test("with a limit of zero problems, one is still thrown")
+    @Test("with a limit of zero problems, one problem is still thrown")
     func noProblems() {
         var limits = JSONLimits()
         limits.maximumProblems = 0

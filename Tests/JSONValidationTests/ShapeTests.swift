@@ -201,7 +201,7 @@ struct ShapeTests {
         #expect(JSONShape.object([:], closed: true).accepts("{}"))
     }
 
-    @Test("the last of two shapes for one key counts")
+    @Test("if a key has two shapes, the last shape applies")
     func repeatedKeys() {
         #expect((["a": .string, "a": .integer] as JSONShape).accepts(#"{"a":1}"#))
     }

@@ -100,7 +100,7 @@ struct UnionTests {
         Issue.record("\(times)")
     }
 
-    @Test("shapes that contain one shape many times are compiled once")
+    @Test("a shape that occurs many times in other shapes is compiled once")
     func shared() {
         var shape = JSONShape.either(["a": .integer], ["b": .integer])
         for _ in 0..<60 { shape = .either(shape, shape, .nullable(shape)) }

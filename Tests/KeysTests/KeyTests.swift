@@ -105,7 +105,7 @@ import Testing
         #endif
     }
 
-    @Test("thumbprints are those of RFC 7638 and RFC 8037") func thumbprints() throws {
+    @Test("thumbprints equal the thumbprints in RFC 7638 and RFC 8037") func thumbprints() throws {
         let rsa = """
             {"kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc\
             _BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMi\

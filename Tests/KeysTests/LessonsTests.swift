@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("the key that BoringSSL's authors wrote for this, whose number has one byte, is read")
+    @Test("BoringSSL's test key, whose number has one byte, is read")
     func shortKey() throws {
         let pem = """
             -----BEGIN EC PRIVATE KEY-----
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "text around a key, other line ends, and line ends that an environment variable can't contain, don't matter",
+        "a key is read despite surrounding text, other line ends, and line ends that an environment variable lost",
         arguments: [
             "plain", "attributes", "one line", "empty lines", "blanks", "indented", "carriage returns", "escaped",
             "escaped with returns", "escaped returns", "a single line", "spaces", "quoted",

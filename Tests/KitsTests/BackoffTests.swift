@@ -28,7 +28,7 @@ import Testing
         #expect(some >= .milliseconds(least) && some <= .milliseconds(400))
     }
 
-    @Test("no delay is shorter than the floor, and clients with the same floor are spread out above it")
+    @Test("delays aren't shorter than the floor, and clients with the same floor are spread out above it")
     func floor() {
         var backoff = exact
         backoff.jitter = 0.25

@@ -81,7 +81,7 @@ import Testing
         #expect(try found(identities, "https://b.example.com") == "b")
     }
 
-    @Test("neither a description nor a dump shows a certificate") func secrets() {
+    @Test("descriptions and dumps don't show a certificate") func secrets() {
         let identities: Identities = ["https://a.example.com": "canary", "*": "canary"]
         var dumped = ""
         dump(identities, to: &dumped)

@@ -36,7 +36,7 @@ import Testing
         #expect(received.all == [1, 2, 3])
     }
 
-    @Test("a silent change is delivered with the next one")
+    @Test("a silent change is delivered with the next change")
     func silent() async {
         let received = Received()
         let notifier = LatestValueNotifier(0, value: { $0 }, notify: received.add)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("decoding what was encoded gives the label, for random labels of up to 63 characters")
+    @Test("decoding an encoded label returns the label, for random labels of up to 63 characters")
     func roundTrips() throws {
         var generator = SystemRandomNumberGenerator()
         for length in 1...63 {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "encodings that are cut off, contain other bytes, or exceed Unicode are refused",
+        "truncated encodings, encodings with other bytes, and encodings beyond Unicode are rejected",
         arguments: ["bcher-kv", "bcher-k!a", "-kva", "99999999999", "e28h9999", "bcher-kvé", "d800zzzz"])
     func invalid(_ encoding: String) {
         #expect(Punycode.decode(Array(encoding.utf8)) == nil)

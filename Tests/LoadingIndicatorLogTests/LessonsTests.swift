@@ -89,7 +89,7 @@ struct IndicatorLessonsTests {
         #expect(records.count == 2)
     }
 
-    @Test("a file that another program has emptied, as logrotate's copytruncate does, begins anew")
+    @Test("a file that another program emptied, as logrotate's copytruncate does, is written from its start")
     func emptied() async throws {
         let records = Log<LogRecord>()
         let log = RequestLog(.line, to: ClosureSink { records.add($0) })

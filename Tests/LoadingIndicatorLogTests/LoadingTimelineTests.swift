@@ -103,7 +103,7 @@ import Testing
         #expect(seen.last?.fraction == 1)
     }
 
-    @Test("parts count as a whole, the newest label wins, and the fraction is the mean of all running parts")
+    @Test("parts count as one activity, the newest label is shown, and the fraction is the mean of all running parts")
     func contents() {
         var timeline = LoadingTimeline(delay: .zero, minimum: .zero, interval: .zero, label: "Loading…")
         timeline.start(Self.ids[0], parent: nil, label: "batch", counts: true)

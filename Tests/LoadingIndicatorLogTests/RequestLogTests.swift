@@ -267,7 +267,7 @@ struct RequestLogTests {
     }
 
     #if os(Linux)
-    @Test("a record that the disk has no room for leaves no part of its line, and later ones are whole")
+    @Test("a record that the disk has no room for isn't written in part, and later records are complete")
     func fullDisk() async throws {
         // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {

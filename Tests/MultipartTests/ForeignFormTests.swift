@@ -140,7 +140,7 @@ struct ForeignFormTests {
         #expect(texts(parts) == ["second", "third"])
     }
 
-    @Test("if the end is missing, earlier parts are delivered, followed by an error with its own code")
+    @Test("if the end is missing, earlier parts are delivered, and then an error with a specific code is thrown")
     func missingEnd() async throws {
         var names: [String] = []
         let text =

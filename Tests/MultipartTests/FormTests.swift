@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a boundary that you set fails the request if a part contains it, and a random boundary never does")
+    @Test("a request fails if a part contains the boundary that you set; a random boundary doesn't occur in a part")
     func boundaries() async throws {
         let hidden = Data("abc\r\n--secret\r\nxyz".utf8)
         let folder = try Folder(["f": String(repeating: "-", count: 300_000) + "\r\n--secret--"])

@@ -143,7 +143,7 @@ struct ReadingLessonsTests {
         }
     }
 
-    @Test("a body with another boundary than its type's, or without one, is an error and not an empty form")
+    @Test("a body whose boundary is missing or differs from its type's boundary is an error, not an empty form")
     func otherBoundary() async throws {
         for body in [form("right", [("field1", Data("value1".utf8))]), Data("{\"a\":1}".utf8), Data()] {
             let error = await #expect(throws: MultipartError.self) { try await read(body, type("wrong")) }

@@ -101,8 +101,7 @@ import Testing
         #expect(texts.list.count > 50 && secrets.count > 10)
     }
 
-    @Test("tokens, codes and proofs are neither in the inspector nor in the files of a cache") func kept() async throws
-    {
+    @Test("tokens, codes and proofs don't appear in the inspector or in a cache's files") func kept() async throws {
         let server = try AuthorizationServer()
         let folder = TemporaryDirectory()
         let inspector = TrafficInspector(time: server.time)

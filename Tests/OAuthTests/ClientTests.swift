@@ -31,7 +31,7 @@ import Testing
         #expect(throws: KeyError.self) { try ClientAuthentication.privateKey(key, algorithm: .ed25519) }
     }
 
-    @Test("an empty error isn't one, and the code of an error counts whatever its description is") func oddErrors()
+    @Test("an empty error is ignored, and an error's code counts with any description") func oddErrors()
         async throws
     {
         var server = OAuthServer(issuer: "https://id.example.com")

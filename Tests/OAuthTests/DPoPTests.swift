@@ -76,7 +76,9 @@ import Testing
         #expect(server.refreshes == 1)
     }
 
-    @Test("another key gets neither a token nor a resource, so a stolen token is useless") func stolen() async throws {
+    @Test("a stolen token is useless, because requests with another key don't get a token or a resource") func stolen()
+        async throws
+    {
         let server = try AuthorizationServer()
         let session = try await server.session(server.client(dpop: try DPoP(key: .generate(.p256))))
         let token = try #require(session.token)
@@ -177,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "a server whose clock differs is followed at the token endpoint, for proofs and for assertions, once",
+        "if the server's clock differs, the token endpoint's date is used once, for proofs and for assertions",
         arguments: [3600.0, -3600], [true, false])
     func clockOfTokens(offset: Double, isProof: Bool) async throws {
         let server = try AuthorizationServer()

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "whatever the first location of the metadata responds with, the second one counts",
+        "the metadata's second location is used after any invalid response of the first location",
         arguments: [
             ("<!doctype html><title>App</title>", 200), ("{}", 200), ("[]", 200), ("", 200), ("", 302), ("", 400),
             ("", 401), ("", 403), ("{}", 404), (#"{"issuer":"https://id.example.com/other"}"#, 200),
@@ -30,7 +30,7 @@ import Testing
         #expect(try await client.server().tokenEndpoint?.absoluteString == "\(Self.issuer)/token")
     }
 
-    @Test("if no location has metadata, the error is about the one that came closest")
+    @Test("if no location has metadata, the error describes the most specific failure")
     func noMetadata() async {
         for (first, second, code) in [
             (("<html>", 200), ("", 404), OAuthError.Code.invalidServer), (("", 404), ("[]", 200), .invalidServer),
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "endpoints that a server leaves out, or leaves blank, are missing, and don't spoil the others",
+        "missing or blank endpoints don't affect the server's other endpoints",
         arguments: [
             "", #","revocation_endpoint":"""#, #","revocation_endpoint":null,"device_authorization_endpoint":" ""#,
         ])
@@ -79,7 +79,7 @@ import Testing
         if counts { #expect(try code() == "a") } else { #expect(throws: OAuthError.self) { try code() } }
     }
 
-    @Test("an empty error in a redirect isn't one")
+    @Test("an empty error in a redirect is ignored")
     func emptyError() throws {
         for error in ["", "+", "%20"] {
             let code = try AuthorizationRedirect.code(
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "a busy server doesn't end a device's sign-in, whatever it calls its error",
+        "a busy server doesn't end a device's sign-in, with any name of its error",
         arguments: [
             ("too_many_requests", 429, 10), ("rate_limited", 429, 10), ("server_error", 503, 10), (nil, 429, 10),
             (nil, 502, 10), ("slow_down", 400, 10), ("slow_down", 429, 10), ("authorization_pending", 429, 5),
@@ -117,7 +117,7 @@ import Testing
         #expect(try DeviceReply(Data(other.utf8)).lifetime == 9)
     }
 
-    @Test("a blank lifetime counts as missing, and one in quotes counts")
+    @Test("a blank lifetime counts as missing, and a lifetime in quotes is read")
     func lifetimes() async throws {
         var server = OAuthServer(issuer: Self.issuer)
         server.tokenEndpoint = URL(string: "\(Self.issuer)/token")
@@ -186,7 +186,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test("a token that the disk has no room for leaves the stored token, and no other file")
+    @Test("if the disk has no room for a token, the stored token stays, and no other file is left")
     func fullDisk() async {
         // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {

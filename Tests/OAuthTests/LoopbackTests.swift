@@ -62,7 +62,7 @@ import Testing
         #expect(pages.all[0].contains("Done &lt;here&gt; &amp; there"))
     }
 
-    @Test("other requests are refused without ending the sign-in, and after the redirect the port is closed")
+    @Test("other requests are rejected without ending the sign-in, and the port closes after the redirect")
     func others() async throws {
         let statuses = Log<Int>()
         let (redirect, uri) = try await Self.listen { uri in
@@ -81,7 +81,7 @@ import Testing
         await #expect(throws: ErrandError.self) { try await Self.send(uri + "?code=late") }
     }
 
-    @Test("a redirect of another sign-in is refused and doesn't end this one") func foreign() async throws {
+    @Test("a redirect of another sign-in is rejected, and doesn't end this sign-in") func foreign() async throws {
         let server = try AuthorizationServer()
         let statuses = Log<Int>()
         let browser = LoopbackBrowser { url in

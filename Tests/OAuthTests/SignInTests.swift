@@ -57,7 +57,7 @@ import Testing
         #expect(await server.client().failure()?.code == .stateMismatch)
     }
 
-    @Test("a redirect is refused if it names another issuer, or none although the server promised to name it")
+    @Test("a redirect is rejected if it names another issuer, or omits an issuer that the server promised to send")
     func wrongIssuer()
         async throws
     {

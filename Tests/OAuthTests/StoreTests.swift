@@ -25,13 +25,13 @@ import Android
         try await test.run { FileTokenStore(folder.url.appending(path: "new/folder/token.json")) }
     }
 
-    @Test("memory lets one closure run at a time", arguments: TokenStoreSuite.exclusionCases)
+    @Test("a store in memory runs one closure at a time", arguments: TokenStoreSuite.exclusionCases)
     func memoryIsExclusive(test: TokenStoreSuite.Case) async throws {
         let store = MemoryTokenStore()
         try await test.run { store }
     }
 
-    @Test("a file lets one closure run at a time", arguments: TokenStoreSuite.exclusionCases)
+    @Test("a store in a file runs one closure at a time", arguments: TokenStoreSuite.exclusionCases)
     func fileIsExclusive(test: TokenStoreSuite.Case) async throws {
         let folder = TemporaryDirectory()
         try await test.run { FileTokenStore(folder.url.appending(path: "new/token.json")) }

@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "large numbers leave room for later ones, which can be read again, even from a rewritten log",
+        "large entry numbers leave room for later entries, which can be read again, even from a rewritten log",
         arguments: [OutboxFormat.Kind.next, .put])
     func greatNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
@@ -248,7 +248,7 @@ import Testing
         #expect(try Data(contentsOf: desk.log) == bytes)
     }
 
-    @Test("while the log is replaced by another file, no entry counts as damaged, and all return with it")
+    @Test("while another file replaces the log, entries don't count as damaged, and all return with the log")
     func replaced() async throws {
         let outbox = try await desk.enqueueOnly()
         let id = try await outbox.enqueue(Note(number: 1))

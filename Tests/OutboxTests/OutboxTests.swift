@@ -119,7 +119,7 @@ import Testing
         await outbox.close()
     }
 
-    @Test("without a network, one entry tries for all, and all are sent when the network returns")
+    @Test("without a network, only one entry is tried, and all entries are sent when the network returns")
     func offline() async throws {
         let online = Gate()
         let desk = Desk { path in
@@ -455,7 +455,7 @@ import Testing
         #expect(notes.contains { $0.contains("waits") })
     }
 
-    @Test("a delivery starts after the previous one has ended, however a wait ends meanwhile")
+    @Test("a delivery starts after the previous delivery has ended, even if a wait ends in the meantime")
     func turns() async throws {
         let (gate, failures) = (Gate(), Counter())
         let opened = Mutex<Outbox?>(nil)

@@ -51,7 +51,7 @@ import Testing
         #expect(controller.state.items == Array(0..<10) && !controller.state.isLoading)
     }
 
-    @Test("a failure in the middle neither loses nor repeats a page: the same page is sent again")
+    @Test("a failure in the middle doesn't lose or repeat a page: the same page is requested again")
     func failure() async throws {
         let (controller, server) = controller(.offset(), 25)
         server.fail(at: 2)
@@ -256,7 +256,7 @@ import Testing
         #expect(try await fresh?.number == 1)
     }
 
-    @Test("a stored page stays if the fresh one fails")
+    @Test("a stored page stays if fetching the fresh page fails")
     func freshFails() async throws {
         let server = NumberServer(.number(first: 1), 25)
         server.fail(at: 1)

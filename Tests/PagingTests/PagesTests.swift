@@ -342,7 +342,7 @@ import Testing
         #expect(stub.received.map(secrets) == [3, 0, 0, 3])
     }
 
-    @Test("other rules for secrets still apply: trusted origins, and a filter that knows the service")
+    @Test("the other rules for secrets still apply: trusted origins, and a filter that vouches for the service")
     func trustedLinks() async throws {
         let urls = ["https://api.example.com/numbers", "https://b.example/2", "https://c.example/3"]
         let stub = linked(urls)

@@ -107,7 +107,8 @@ extension WrongFilter {
             return try await next(exchange)
         },
         WrongFilter(
-            "repeats for ever", caughtBy: "if every attempt fails, the call ends", saying: "attempts, and the call hasn't ended"
+            "repeats for ever", caughtBy: "if every attempt fails, the call ends",
+            saying: "attempts, and the call hasn't ended"
         ) { exchange, next in
             while true {
                 do { return try await next(exchange) } catch  where !error.isCancellation {}

@@ -31,7 +31,7 @@ struct WrongPluginTests {
         }
     }
 
-    @Test("a limitation covers a case by its name, and one without a case fails")
+    @Test("a limitation covers the case that it names, and a limitation without a case fails")
     func limitations() async throws {
         let cases = FilterConformance.cases(
             for: { .closure { exchange, next in try await next(exchange) } },

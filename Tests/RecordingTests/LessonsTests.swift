@@ -67,7 +67,7 @@ struct RecordingLessonsTests {
         #expect(!recorder.waterfallPage(title: "x").html.contains("canary"))
     }
 
-    @Test("cookies don't reach an archive, neither as fields nor in the format's list of cookies")
+    @Test("cookies don't reach an archive, as fields or in the format's list of cookies")
     func cookies() async throws {
         let response = StubResponse.text("ok").header("Set-Cookie", "sid=canary; Path=/; Max-Age=60")
         let recorder = ExchangeRecorder()

@@ -68,7 +68,7 @@ struct SocketRecordingTests {
         #expect(entries[0]["_resourceType"] as? String == "websocket")
     }
 
-    @Test("a socket that is open is recorded with its messages so far, and again with all of them at its end")
+    @Test("an open socket is recorded with its messages so far, and recorded again with all messages when it ends")
     func open() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100, time: time)
         let socket = try await talk([.text("one")], recorder, closes: false)

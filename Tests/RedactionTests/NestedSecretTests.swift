@@ -42,7 +42,7 @@ import Testing
     func harmless(text: String) { #expect(shown(text, "application/json") == text) }
 
     @Test(
-        "an item whose value contains a secret is masked as a whole",
+        "an item is masked completely if its value contains a secret",
         arguments: [
             ("payload=%7B%22token%22%3A%22canary-1%22%7D&a=1", "payload=•••&a=1"),
             ("next=https%3A%2F%2Fa.test%2F%3Faccess_token%3Dcanary-1", "next=•••"),

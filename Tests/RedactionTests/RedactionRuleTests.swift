@@ -62,7 +62,7 @@ import Testing
         return redaction
     }
 
-    @Test("a name is secret exactly if a plain search finds one of the words in it", arguments: 0..<20)
+    @Test("a name is secret if, and only if, a plain search finds one of the words in it", arguments: 0..<20)
     func names(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {
@@ -124,7 +124,7 @@ import Testing
         return result
     }
 
-    @Test("no byte of a secret is left if secrets overlap, and every other byte stays", arguments: 0..<20)
+    @Test("if secrets overlap, all of their bytes are masked, and all other bytes stay", arguments: 0..<20)
     func texts(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {

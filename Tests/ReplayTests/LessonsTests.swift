@@ -112,7 +112,7 @@ struct ReplayLessonsTests {
         #expect(try await agent.send(Raw(path: "valid")).value.data == Data([0, 0, 0]))
     }
 
-    @Test("text that claims to be Base64 is read in pieces, too, wherever it shows that it isn't")
+    @Test("invalid text that is marked as Base64 is also read in pieces, wherever its first invalid byte is")
     func longMislabelledText() async throws {
         let text = String(repeating: "abcd", count: 1_200_000) + "ä<a>"
         let label = #""encoding":"base64","mimeType":"text/plain","text":"\#(text)""#

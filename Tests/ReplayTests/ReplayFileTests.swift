@@ -24,7 +24,7 @@ struct ReplayFileTests {
         }
     }
 
-    @Test("a damaged byte is an error with its position, or another value, without other effects")
+    @Test("a damaged byte causes an error with its position, or a different value, and has no other effects")
     func damaged() throws {
         let whole = archive(entry("\(site)/a", headers: [("A", "b")], content: text("ok"), timings: #""wait":1"#))
         var codes: Set<HARError.Code> = []

@@ -35,7 +35,7 @@ struct ReplayFormTests {
             .field("title", title), .data(Data(file.utf8), name: "file", fileName: name, contentType: "text/plain"))
     }
 
-    @Test("a form with files equals a browser's with other boundaries, and differs in any part")
+    @Test("a form with files equals a browser's form with other boundaries, and differs if any part differs")
     func browserForm() async throws {
         let mark = "------WebKitFormBoundaryX"
         let recorded = browser(

@@ -217,7 +217,7 @@ struct ReplayRecordingTests {
         #expect(try !String(contentsOf: folder.file("a.har"), encoding: .utf8).contains("c4n4ry"))
     }
 
-    @Test("an upload of any length is passed on, and recorded up to the limit; with ERRAND_LONG_TESTS beyond it")
+    @Test("an upload of any length is passed on, and recorded up to the limit (with ERRAND_LONG_TESTS, also above it)")
     func uploads() async throws {
         let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
         let count = isLong ? 70 << 20 : 3 << 20

@@ -247,7 +247,7 @@ struct ReplayTests {
 
     // MARK: Time
 
-    @Test("a response can take its recorded time on the agent's clock, by default none")
+    @Test("a response can take its recorded time on the agent's clock, and is immediate by default")
     func timing() async throws {
         let har = archive(
             entry(

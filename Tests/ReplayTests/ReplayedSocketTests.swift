@@ -30,7 +30,7 @@ struct ReplayedSocketTests {
         return stub
     }
 
-    @Test("modes that pass requests on open sockets on their transport, and a recording reports that it has none")
+    @Test("modes that pass requests on also open sockets with their transport, and report them as not recorded")
     func passing() async throws {
         for mode in [ReplayMode.recordAll(over: echoing()), .recordNew(over: echoing())] {
             let file = try Folder().file("a.har")
@@ -46,7 +46,7 @@ struct ReplayedSocketTests {
         #expect(replay.report.notRecorded.isEmpty)
     }
 
-    @Test("a socket on a recording alone throws with the reason, and its URL without secrets")
+    @Test("opening a socket on a plain recording throws an error with the reason and the URL without secrets")
     func replaying() async throws {
         let replay = try ReplayTransport(har: archive(entry("wss://api.example.com/socket", status: 101)))
         let error = await #expect(throws: ReplayError.self) {

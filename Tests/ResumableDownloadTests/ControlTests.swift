@@ -251,7 +251,7 @@ import Testing
         #expect(try folder.data("a") == film)
     }
 
-    @Test("a download is neither read from nor kept in the response cache", arguments: [true, false])
+    @Test("a download isn't read from the response cache or stored in it", arguments: [true, false])
     func cache(isFirst: Bool) async throws {
         struct Plain: Request { var path: String { "film.mp4" } }
         let store = MemoryStore()

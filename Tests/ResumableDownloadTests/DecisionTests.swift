@@ -8,8 +8,8 @@ import Testing
 
 @testable import ErrandResumableDownload
 
-@Suite("Decisions of a download, from heads and numbers alone", .leakChecked) struct DecisionTests {
-    @Test("strong validators are distinguished from others")
+@Suite("A download's decisions depend only on heads and numbers", .leakChecked) struct DecisionTests {
+    @Test("strong validators are distinguished from all other validators")
     func validators() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         func strong(_ headers: HTTPHeaders) -> String? { StrongValidator(strongIn: headers)?.value }
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test(
-        "attempts end after consecutive failures, too many failures in all, or if the server asks for too long a wait")
+        "attempts end after too many failures, consecutive or in total, or if the server asks for too long a wait")
     func retries() {
         var policy = TransferRetryPolicy(
             maximumFailures: 2, maximumAttempts: 8, backoff: Backoff(base: .seconds(1)), maximumWait: .seconds(10))

@@ -83,7 +83,9 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a pipe or a link in place of one of our files neither blocks nor is written to", arguments: 0..<4)
+    @Test(
+        "a pipe or a link in place of the download's files doesn't block the download, and isn't written to",
+        arguments: 0..<4)
     func planted(variant: Int) async throws {
         let names = try await leave()
         let precious = folder.file("precious")

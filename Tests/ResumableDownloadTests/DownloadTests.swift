@@ -65,7 +65,7 @@ import Testing
         #expect(file.lastPathComponent == "download" && folder.names == ["download"])
     }
 
-    @Test("the old file stays until the new one is whole", arguments: Wire.allCases)
+    @Test("the old file stays until the new file is complete", arguments: Wire.allCases)
     func replaces(wire: Wire) async throws {
         let (old, new) = (Data("old".utf8), film)
         try old.write(to: folder.file("a.mp4"))

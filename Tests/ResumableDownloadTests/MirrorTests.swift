@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "if the location changes with every request, the error suggests a remedy, and that another start may succeed"
+        "if the location changes with every request, the error suggests a remedy and that another start may succeed"
     )
     func neverTheSame() async throws {
         let mirrors = try Mirrors(film, order: [0] + (0..<20).map { 1 + $0 % 2 })

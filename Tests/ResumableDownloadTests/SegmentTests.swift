@@ -83,7 +83,7 @@ import Testing
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
-    @Test("a part that is split while it is written never counts more bytes than are on the disk")
+    @Test("a part that is split while it is written doesn't count more bytes than the disk has")
     func divided() async throws {
         let destination = try Destination(folder.file("a"))
         let file = try PartialFile(destination, request: "r", url: "u")

@@ -18,7 +18,7 @@ import Testing
     private var url: String { origin.server.url("film.mp4") }
 
     @Test(
-        "a signal ends it properly: it is named, the kept bytes are reported, and the next run resumes",
+        "a signal ends the tool: the output names the signal and the kept bytes, and the next run resumes",
         arguments: [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")])
     func signals(number: Int32, name: String) async throws {
         let before = signal(number, SIG_DFL)

@@ -68,7 +68,7 @@ import Testing
         #expect(TextLayout.width("e\u{301}日a") == 4)
     }
 
-    @Test("outside a terminal: a line for each tenth, news in between, and the path on standard output")
+    @Test("outside a terminal, the output has a line for each tenth, news in between, and the path on standard output")
     func lines() {
         var format = LineFormat(isQuiet: false)
         func texts(_ event: ReportEvent) -> [ReportText] { format.texts(for: event, of: item, at: start) }

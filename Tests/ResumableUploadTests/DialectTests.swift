@@ -33,7 +33,7 @@ import Testing
         #expect(UploadPart(at: offset, of: nil, within: limits, upTo: 5).count == nil)
     }
 
-    @Test("both draft versions state their number, and a server that may not know them gets the whole body")
+    @Test("both draft versions send their number, and a server that may not know the drafts gets the whole body")
     func draftRequests() {
         for (uploadProtocol, version) in [(UploadProtocol.draft6, "6"), (.draft8, "8")] {
             var plan = plan(uploadProtocol, isConfirmed: false)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("the last byte is held back, or everything if that leaves less than the server's minimum, or that is unknown")
+    @Test("the last byte is held back, or all bytes if fewer than the server's minimum are left, or it is unknown")
     func heldBack() {
         for uploadProtocol in [UploadProtocol.draft6, .draft8, .tus] {
             var plan = plan(uploadProtocol)

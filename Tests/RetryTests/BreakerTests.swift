@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "a response that isn't the host's fault doesn't open it: 404, 429, Retry-After, cancellations, bad certificates"
+        "results that aren't the host's fault don't open it: 404, 429, Retry-After, cancellations, bad certificates"
     )
     func neutral() async throws {
         for kind in 0..<5 {
@@ -154,7 +154,7 @@ import Testing
         #expect(try await agent.send(Get()).value == "ok")
     }
 
-    @Test("invalid policy values neither trap nor leave a host unprotected")
+    @Test("invalid policy values don't trap, or leave a host unprotected")
     func nonsense() async {
         let time = ManualTimeSource()
         var policy = BreakerPolicy(

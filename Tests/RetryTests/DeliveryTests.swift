@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "an inner filter that sends twice, sends its own request, or sends two at once counts as reaching a server",
+        "an inner filter that sends twice, its own request, or two concurrent requests counts as reaching a server",
         arguments: FilterStages.inner)
     func innerFilters(stage: FilterStages) async throws {
         // The second of two requests is refused.

@@ -32,7 +32,7 @@ import Testing
         #expect(wire.sent == 52 && time.sleeperCount == 0)
     }
 
-    @Test("other hosts and other ports don't wait")
+    @Test("requests to other hosts and other ports don't wait")
     func otherHosts() async throws {
         let time = ManualTimeSource()
         let wire = wire("2")

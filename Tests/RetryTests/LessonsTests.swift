@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "a Retry-After with a date counts by the server's clock, whatever the device's clock shows",
+        "a Retry-After with a date is read by the server's clock, not the device's clock",
         arguments: [-86_400, -3600, 0, 3600, 86_400])
     func otherClock(difference: Int) async throws {
         let time = ManualTimeSource(date: Date(timeIntervalSince1970: 784_111_777 + Double(difference)))
@@ -249,7 +249,7 @@ import Testing
         #expect(sent.all == [.zero, .zero, .zero, .seconds(60)])
     }
 
-    @Test("calls that are cancelled while waiting give up their turns, so later calls don't wait for them")
+    @Test("calls that are cancelled while waiting release their turns, so later calls don't wait for them")
     func cancelledTurns() async throws {
         let (time, door) = (ManualTimeSource(), Gate())
         let wire = Wire { number, request, _ in

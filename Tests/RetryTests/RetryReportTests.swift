@@ -8,7 +8,7 @@ import Testing
 /// Mistakes of other retries and limits; the reports are in Tests/Lessons.md.
 @Suite("Mistakes of other retries and limits", .endsInTime, .leakChecked) struct RetryReportTests {
     @Test(
-        "a body that can be read once isn't sent again, and never as an empty one",
+        "a body that can be read once isn't sent again, not even as an empty body",
         arguments: [HTTPMethod.put, .post, .delete])
     func oneShotBodies(method: HTTPMethod) async throws {
         let bodies = Log<String>()

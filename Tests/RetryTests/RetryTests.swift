@@ -96,7 +96,7 @@ import Testing
         #expect(stub.received.count == 5)
     }
 
-    @Test("all attempts of a call carry the same Idempotency-Key, other calls another, and only if needed")
+    @Test("all attempts of a call have the same Idempotency-Key, each call has its own, and it's sent only if needed")
     func idempotencyKey() async throws {
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy { $0.backoff = .none }.withIdempotencyKey)])

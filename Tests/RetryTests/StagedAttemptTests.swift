@@ -61,7 +61,7 @@ struct StagedAttemptTests {
         #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
     }
 
-    @Test("the staged work of the failed one of two hedged requests is discarded")
+    @Test("if one of two hedged requests fails, its staged work is discarded")
     func hedged() async throws {
         let (log, time, gates) = (Log<String>(), ManualTimeSource(), [Gate(), Gate()])
         let wire = Wire { number, request, _ in

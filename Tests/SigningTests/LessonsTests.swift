@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "characters of a path are encoded once for S3, and those of other paths twice",
+        "a path's characters are encoded once for S3, and twice for other services",
         arguments: [
             (
                 "/state=fl/city=orlando/data.json", "/state%3Dfl/city%3Dorlando/data.json",
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "each service whose URLs are those of S3 gets its rules",
+        "each service with S3's URLs follows S3's rules",
         arguments: [
             ("s3", true), ("s3express", true), ("s3-object-lambda", true), ("s3-outposts", true),
             ("execute-api", false), ("s3tables", false),

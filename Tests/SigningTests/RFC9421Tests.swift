@@ -291,7 +291,7 @@ import Testing
             } == .fieldInUse)
     }
 
-    @Test("digests are those of RFC 9530, appendices B.1 and D") func digests() throws {
+    @Test("digests equal the digests in RFC 9530, appendices B.1 and D") func digests() throws {
         let body = Data("{\"hello\": \"world\"}\n".utf8)
         #expect(
             try ContentDigest(of: body, [.sha256]).fieldValue

@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "AWS: a service whose clock differs is followed after its refusal, with the same body, and from then on",
+        "AWS: if the service's clock differs, its date signs the same body again, and all later requests",
         arguments: [-3600.0, 34_560_000.0], [false, true])
     func skewOfService(offset: Double, isChunked: Bool) async throws {
         let time = ManualTimeSource()
@@ -204,7 +204,7 @@ import Testing
         #expect(stub.received.count == 8)
     }
 
-    @Test("a log, a recording, an error, a description and a cache contain neither the key nor a signature")
+    @Test("logs, recordings, errors, descriptions and caches don't contain the key or a signature")
     func canaries() async throws {
         let lines = Mutex<[String]>([])
         let log = RequestLog(
@@ -334,7 +334,7 @@ import Testing
         }
     }
 
-    @Test("a call that began with one owner isn't sent with another owner's key") func owners() async throws {
+    @Test("a call isn't sent with another owner's key if the owner changes after it began") func owners() async throws {
         let keyID = Box("app")
         let stub = StubTransport { _ in
             keyID.value = "other"

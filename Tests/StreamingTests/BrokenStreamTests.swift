@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("10,000 interruptions at random positions neither lose nor duplicate an event")
+    @Test("10,000 interruptions at random positions don't lose or duplicate an event")
     func seededBreaks() async throws {
         var breaks = 0
         var seed: UInt64 = 100
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("interruptions on a real socket, at every byte of a stream, neither lose nor duplicate an event")
+    @Test("interruptions on a real socket, at every byte of a stream, don't lose or duplicate an event")
     func everyByte() async throws {
         let server = try TestServer()
         let events = Self.events(3)

@@ -55,7 +55,7 @@ import Testing
         #expect(seen == ["a", "b", "one", "two"])
     }
 
-    @Test("a cache neither stores an event stream nor serves one", arguments: [true, false])
+    @Test("a cache doesn't store or serve an event stream", arguments: [true, false])
     func cache(isTimed: Bool) async throws {
         server.on("/feed") { request in
             .events(TestEvent("\(request.index)", id: "1")).header("Cache-Control", "max-age=3600").header(

@@ -66,7 +66,7 @@ struct RecordingAccessoryTests {
         #expect(recording.problems().contains { $0.contains("outcomes") })
     }
 
-    @Test("it keeps the first events, and reports that it dropped others")
+    @Test("the recording keeps the first events, and reports that it dropped later events")
     func bounded() async throws {
         let recording = RecordingAccessory(maximumRecords: 3)
         _ = try await agent(.text("hello"), recording).send(Get())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Requests that the test server accepts", .endsInTime, .leakChecked)
 struct ServerInputTests {
-    @Test("it records method, target, query, headers and body, and the request's connection and index on it")
+    @Test("the server records method, target, query, headers and body, the request's connection, and its index there")
     func records() async throws {
         let server = try TestServer { _ in .status(200) }
         try await blocking {

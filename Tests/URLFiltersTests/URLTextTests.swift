@@ -133,7 +133,7 @@ struct URLTextTests {
         #expect(try url.url().absoluteString == "https://example.com/c/d")
     }
 
-    @Test("random edits of odd URLs never trap and don't change what a server reads of the rest")
+    @Test("random edits of unusual URLs don't trap, and don't change how a server reads the other parts of the URL")
     func random() throws {
         var random = SeededGenerator(seed: 7)
         let pieces = [

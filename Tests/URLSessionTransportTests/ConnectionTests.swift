@@ -96,7 +96,7 @@ struct ConnectionTests {
 
     // MARK: Receiving
 
-    @Test("bytes are received for a waiting reader, once at a time, and a cancelled reader leaves them to the next")
+    @Test("bytes are received only for a waiting reader, once at a time; a cancelled reader leaves them to the next")
     func onDemand() async throws {
         try await open()
         #expect(driver.receives == [])

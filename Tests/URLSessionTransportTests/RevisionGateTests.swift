@@ -46,7 +46,7 @@ import Testing
         #expect(count.value == 4)
     }
 
-    @Test("a cancelled caller doesn't end the action that others wait for") func cancelled() async throws {
+    @Test("a cancelled caller doesn't end the action that other callers wait for") func cancelled() async throws {
         let (gate, action) = (RevisionGate(0), Gate())
         let wasCancelled = Mutex(true)
         let first = Task {

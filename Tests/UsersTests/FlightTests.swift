@@ -32,7 +32,7 @@ struct FlightTests {
         #expect(await agent.failure() == nil && service.requests.map(Service.user) == ["ada", "bob"])
     }
 
-    @Test("nor is a POST that a retry repeats, or that waits for a refresh of the first user's credential")
+    @Test("a repeated POST, or a POST that waits for a refresh, isn't processed as another user")
     func repeated() async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada")) { $0 }

@@ -82,7 +82,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a reconnecting stream sends neither its last ID nor a request as another user",
+        "a reconnecting stream doesn't send its last ID or a request as another user",
         arguments: [false, true])
     func stream(isSignedOut: Bool) async throws {
         let transport = service.transport { [session] request, number in

@@ -160,7 +160,7 @@ struct OutboxUsersTests {
         await outbox.close()
     }
 
-    @Test("one user's entry isn't replaced by or merged with another's")
+    @Test("a user's entry isn't replaced by another user's entry, or merged with it")
     func replacement() async throws {
         let session = session(BearerToken("ada", owner: "ada"))
         let agent = NetworkAgent(service.transport(), time: time, .authentication(session))

@@ -113,7 +113,7 @@ struct TransferTests {
         #expect(origin.snapshot.bodies.count == 3)
     }
 
-    @Test("if there are more users than records, the last loses its progress, and none gets another's")
+    @Test("if there are more users than records, the last users lose their progress, and don't get another user's")
     func manyUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         for user in 0..<6 { await leave("user \(user)", .own, origin) }

@@ -44,7 +44,7 @@ import Testing
         #expect(Set(keys).count == 20 && keys.allSatisfy { Data(base64Encoded: $0)?.count == 16 })
     }
 
-    @Test("a subprotocol is one of the offered ones, or missing")
+    @Test("the server's subprotocol must be an offered subprotocol, or missing")
     func subprotocols() throws {
         var headers = Self.valid
         headers.set("Sec-WebSocket-Protocol", "chat")

@@ -68,7 +68,7 @@ import Testing
         #expect(end.code == .signedOut)
     }
 
-    @Test("nor are they if a filter adds the credential, and the error has its own code")
+    @Test("if a filter adds the credential, messages aren't sent as another user, and the error has its own code")
     func filters() async throws {
         let (restart, keys) = (Gate(), Log<String>())
         keys.add("ada")

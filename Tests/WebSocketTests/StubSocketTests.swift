@@ -69,7 +69,7 @@ private struct Lines: WebSocketRequest {
         gate.open()
     }
 
-    @Test("any other response refuses the handshake, and its failures and redirects count for the handshake")
+    @Test("any other response rejects the handshake, and failures and redirects count as the handshake's")
     func refusals() async throws {
         stub.on("/socket", response: .text("no", status: 403), .failure(ErrandError(.cannotConnect, "down")))
         let refused = await #expect(throws: ErrandError.self) { try await agent.webSocket(Lines()).open() }

@@ -172,7 +172,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("a thousand concurrent requests, a third of them cancelled, each end once", .endsInTime)
+    @Test("of a thousand concurrent requests, a third are cancelled, and each ends once", .endsInTime)
     func thousand() async throws {
         server.on("/echo", .text("x"))
         let recorder = RecordingAccessory()

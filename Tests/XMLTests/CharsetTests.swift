@@ -6,7 +6,7 @@ import Testing
 @Suite("The charset of XML", .leakChecked) struct CharsetTests {
     private func latin(_ text: String) -> Data { Data(text.unicodeScalars.map { UInt8($0.value) }) }
 
-    @Test("is determined by the byte order mark, the header, or the declaration, in this order, or else is UTF-8")
+    @Test("the byte order mark, the header and the declaration determine the charset, in this order; default: UTF-8")
     func precedence() async throws {
         let text = "<a>\u{E9}</a>"
         func declared(_ name: String) -> String { "<?xml version=\"1.0\" encoding=\"\(name)\"?>" + text }

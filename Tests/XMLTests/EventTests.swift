@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("A stream of XML", .leakChecked) struct XMLEventTests {
-    @Test("has the same events at every split, and those of the tree")
+    @Test("a document has the same events at every split, and the same events as its tree")
     func splits() async throws {
         let data = Data(atom.utf8)
         let whole = joined(try await XMLEvents(HTTPBody(data)).all())

@@ -129,7 +129,7 @@ import Testing
         #expect(server.received.isEmpty)
     }
 
-    @Test("100,000 levels are refused at the limit, as a tree and as a stream, with any limit")
+    @Test("100,000 levels are rejected at any limit, as a tree and as a stream")
     func depth() async throws {
         let text = String(repeating: "<a>", count: 100_000) + String(repeating: "</a>", count: 100_000)
         let error = failure(of: text)

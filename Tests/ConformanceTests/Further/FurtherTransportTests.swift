@@ -33,7 +33,7 @@ struct FurtherTransportTests {
         try await TransportLaw.count.check({ SlowStreams() }, Self.resumable)
     }
 
-    @Test("a law refuses a transport whose responses have another URL than their requests")
+    @Test("a law rejects a transport whose responses have a different URL from their requests")
     func address() async throws {
         let exchange = WireExchange(.get, "/a?b=1")
         await #expect(throws: ConformanceFailure.self) {
@@ -54,7 +54,9 @@ struct FurtherTransportTests {
         { EightAtATime(returnsAlways: true) }, { SlowStreams() }, { LengthLimit(looksAtMethod: true) },
     ]
 
-    @Test("the suite accepts right transports, such as one with eight requests at a time", arguments: accepted.indices)
+    @Test(
+        "the suite accepts correct transports, such as a transport with eight concurrent requests",
+        arguments: accepted.indices)
     func right(index: Int) async throws {
         for each in TransportConformance.cases(for: Self.accepted[index], laws: LawOptions(rounds: 10)) {
             do { try await each.run() } catch { Issue.record("\(error)") }

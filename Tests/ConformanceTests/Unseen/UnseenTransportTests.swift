@@ -4,7 +4,7 @@ import ErrandConformance
 import Testing
 
 /// Transports that were written without sight of the suite.
-@Suite("Transports that nobody had in mind are judged by the suite", .endsInTime)
+@Suite("The suite judges transports with unexpected designs", .endsInTime)
 struct UnseenTransportTests {
     private static let wrong: [(String, @Sendable () -> any Transport)] = [
         ("an error after the head contains the response, with every delivery", { EvidenceLost() }),

@@ -247,7 +247,7 @@ struct FreshHarmTests {
         #expect(try await agent.send(Call(headers: [.authorization: "Bearer two"])).http.text() == "Bearer one")
     }
 
-    @Test("a joined call fails because another one is cancelled")
+    @Test("a joined call fails because another call is cancelled")
     func joining() async throws {
         let gate = Gate()
         let (agent, _) = agent(Joining()) { _ in

@@ -103,7 +103,7 @@ struct LaterPluginTests {
         for each in later.cases(.seconds(300)) where each.name.hasPrefix("law: ") { try await each.run() }
     }
 
-    @Test("the suite refuses a wrong store, and no right one", arguments: LaterPlugins.stores)
+    @Test("the suite rejects a wrong store, and accepts a correct store", arguments: LaterPlugins.stores)
     func stores(later: FreshStore) async throws {
         var failures: [String] = []
         for each in CacheStoreSuite.cases {

@@ -58,7 +58,7 @@ enum UnseenPlugins {
     ]
 }
 
-@Suite("Plugins that nobody had in mind are judged by the laws", .endsInTime)
+@Suite("The laws judge plugins with unexpected designs", .endsInTime)
 struct UnseenPluginTests {
     @Test("a law refuses a wrong filter", arguments: UnseenPlugins.wrong)
     func wrong(each: LaterWrongFilter) async throws {

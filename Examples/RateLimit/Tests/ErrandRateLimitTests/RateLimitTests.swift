@@ -9,7 +9,7 @@ import Testing
 @Suite("RateLimit")
 struct RateLimitTests {
     @Test(
-        "keeps what a filter promises",
+        "passes the filter conformance suite",
         arguments: FilterConformance.cases(for: { RateLimit(10_000, per: .seconds(1)) }))
     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 

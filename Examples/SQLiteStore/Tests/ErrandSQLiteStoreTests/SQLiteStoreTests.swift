@@ -8,12 +8,12 @@ import Testing
 
 @Suite("SQLiteStore", .enabled(if: SQLiteStore.isAvailable, "libsqlite3 is not installed"))
 struct SQLiteStoreTests {
-    @Test("keeps what a store promises", arguments: CacheStoreSuite.cases)
+    @Test("passes the store suite", arguments: CacheStoreSuite.cases)
     func conformance(each: CacheStoreSuite.Case) async throws {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }
 
-    @Test("keeps the promises of a store whose entries outlive it", arguments: CacheStoreSuite.persistentCases)
+    @Test("passes the suite for stores that persist their entries", arguments: CacheStoreSuite.persistentCases)
     func persistence(each: CacheStoreSuite.Case) async throws {
         try await Self.place { place in try await each.run { SQLiteStore(at: place) } }
     }

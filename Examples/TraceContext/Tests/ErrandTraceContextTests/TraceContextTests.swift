@@ -8,7 +8,7 @@ import Testing
 
 @Suite("TraceContext")
 struct TraceContextTests {
-    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { TraceContext() }))
+    @Test("passes the filter conformance suite", arguments: FilterConformance.cases(for: { TraceContext() }))
     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 
     private static let example = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

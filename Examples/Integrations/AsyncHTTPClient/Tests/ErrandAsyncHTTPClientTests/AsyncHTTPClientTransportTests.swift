@@ -22,7 +22,7 @@ struct AsyncHTTPClientTransportTests {
     ]
 
     @Test(
-        "keeps what a transport promises",
+        "passes the transport conformance suite",
         arguments: TransportConformance.cases(
             for: { AsyncHTTPClientTransport() }, laws: .off, knownLimitations: excuses
         ).filter { $0.limitation == nil })

@@ -94,12 +94,12 @@ struct MetricsTests {
     }
 
     @Test(
-        "keeps what a filter promises",
+        "passes the filter conformance suite",
         arguments: FilterConformance.cases(for: { RequestMetrics(NOOPMetricsHandler.instance) }))
     func filterConformance(each: PluginConformanceCase) async throws { try await each.run() }
 
     @Test(
-        "keeps what an accessory promises",
+        "passes the accessory conformance suite",
         arguments: AccessoryConformance.cases(for: { RequestMetrics(NOOPMetricsHandler.instance) }))
     func accessoryConformance(each: PluginConformanceCase) async throws { try await each.run() }
 }

@@ -208,11 +208,14 @@ struct TracingTests {
         }
     }
 
-    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { RequestTracing(NoOpTracer()) }))
+    @Test(
+        "passes the filter conformance suite", arguments: FilterConformance.cases(for: { RequestTracing(NoOpTracer()) })
+    )
     func filterConformance(each: PluginConformanceCase) async throws { try await each.run() }
 
     @Test(
-        "keeps what an accessory promises", arguments: AccessoryConformance.cases(for: { RequestTracing(NoOpTracer()) })
+        "passes the accessory conformance suite",
+        arguments: AccessoryConformance.cases(for: { RequestTracing(NoOpTracer()) })
     )
     func accessoryConformance(each: PluginConformanceCase) async throws { try await each.run() }
 }

@@ -81,7 +81,8 @@ struct MiddlewareFilterTests {
         #expect(error?.code == .invalidURL && stub.received.isEmpty)
     }
 
-    @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { MiddlewareFilter(PassOn()) }))
+    @Test(
+        "passes the filter conformance suite", arguments: FilterConformance.cases(for: { MiddlewareFilter(PassOn()) }))
     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 }
 
