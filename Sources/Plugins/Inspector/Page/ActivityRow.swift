@@ -27,7 +27,7 @@ extension JSONText {
             add("error", failure.name)
         case .cancelled(let cause):
             add("state", "cancelled")
-            add("error", "\(ActivityOutcome.cancelled(cause))")
+            add("error", cause == "within" ? "cancelled from within" : "cancelled by the \(cause)")
         }
         if let source = state.source, source != .network { add("source", "\(source)") }
         add("attempts", activity.exchanges.last?.attempt)
