@@ -1,5 +1,5 @@
-/// Reads the subset of DER (X.690) that keys and signatures use. Strict: accepts only the shortest form, and no
-/// trailing bytes.
+/// Reads the part of DER (X.690) that keys and signatures use, without trailing bytes. Lengths may be longer than needed,
+/// because some programs write them so.
 struct DERReader {
     enum Tag {
         static let integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04, null: UInt8 = 0x05
@@ -53,9 +53,7 @@ struct DERReader {
         guard size > 0, size <= 3, size <= rest.count else { throw .malformed("a length in the key is invalid") }
         let bytes = rest.prefix(size)
         rest = rest.dropFirst(size)
-        let count = bytes.reduce(0) { $0 << 8 | Int($1) }
-        guard count >= 0x80, bytes.first != 0 else { throw .malformed("a length in the key has leading zeros") }
-        return count
+        return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 }
 
@@ -116,7 +114,9 @@ enum ECDSASignature {
         guard var pair = try? outer.sequence(), let r = try? pair.integer(), let s = try? pair.integer(),
             pair.isAtEnd, outer.isAtEnd, r.count <= size, s.count <= size
         else { return nil }
-        return padded(r, size) + padded(s, size)
+        let raw = padded(r, size) + padded(s, size)
+        // A signature has one form only.
+        return Self.der(raw, size: size) == der ? raw : nil
     }
 
     static func der(_ raw: [UInt8], size: Int) -> [UInt8]? {

@@ -26,10 +26,9 @@ struct JWKMembers: Decodable {
         return bytes
     }
 
+    /// Returns a number without leading zeros. Many programs write one for the sign.
     func number(_ member: KeyPath<JWKMembers, String?>, _ name: String) throws(KeyError) -> [UInt8] {
-        let bytes = try bytes(member, name)
-        guard bytes.first != 0 else { throw .malformed("\"\(name)\" has leading zeros") }
-        return bytes
+        Array(try bytes(member, name).drop { $0 == 0 })
     }
 
     var curve: Curve? {
@@ -49,8 +48,8 @@ extension PublicMaterial {
             guard key.count == 32 else { throw .malformed("expected a public key of 32 bytes, got \(key.count)") }
             self = .ed25519(key)
         case ("EC", _, let curve?):
-            self = .ec(
-                curve, point: try curve.checked(point: [4] + members.bytes(\.x, "x") + members.bytes(\.y, "y")))
+            let (x, y) = (try members.number(\.x, "x"), try members.number(\.y, "y"))
+            self = .ec(curve, point: try [4] + curve.padded(x) + curve.padded(y))
         case ("RSA", _, _):
             let (modulus, exponent) = (try members.number(\.n, "n"), try members.number(\.e, "e"))
             try RSANumbers.check(modulus: modulus, exponent: exponent)

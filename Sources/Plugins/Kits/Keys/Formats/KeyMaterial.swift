@@ -64,7 +64,15 @@ enum Curve: Sendable, Hashable {
         return point
     }
 
-    /// Returns a scalar in its full size. Some programs omit its leading zeros, and others write an extra zero.
+    /// Returns a coordinate without leading zeros in its size.
+    func padded(_ coordinate: [UInt8]) throws(KeyError) -> [UInt8] {
+        guard coordinate.count <= size else {
+            throw .malformed("expected coordinates of \(size) bytes, got \(coordinate.count)")
+        }
+        return [UInt8](repeating: 0, count: size - coordinate.count) + coordinate
+    }
+
+    /// Returns a scalar in its size. Some programs leave out its leading zeros, and others write one more.
     func checked(scalar: some Sequence<UInt8>) throws(KeyError) -> [UInt8] {
         let bytes = Array(scalar)
         let digits = bytes.drop { $0 == 0 }
