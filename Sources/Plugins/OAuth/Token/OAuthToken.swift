@@ -19,7 +19,8 @@ public struct OAuthToken: Credential, Hashable, Codable {
         /// Accepts a `token_type` in any case. Returns nil for an unknown type.
         init?(tokenType: String) {
             switch tokenType.lowercased() {
-            case "bearer": self = .bearer
+            // Apigee calls it BearerToken.
+            case "bearer", "bearertoken": self = .bearer
             case "dpop": self = .dpop
             default: return nil
             }
