@@ -10,8 +10,8 @@ struct CanonicalRequest {
 
     /// The fields that the signature doesn't cover, because transports and proxies add or change them.
     private static let excluded: Set<HTTPHeaderName> = [
-        .authorization, .connection, .expect, "Keep-Alive", .proxyAuthorization, .te, .trailer, .transferEncoding,
-        .upgrade, .userAgent, "X-Amzn-Trace-Id",
+        .acceptEncoding, .authorization, .connection, .expect, "Keep-Alive", .proxyAuthorization, .te, .trailer,
+        .transferEncoding, .upgrade, .userAgent, "X-Amzn-Trace-Id",
     ]
 
     init(_ request: HTTPRequest, rules: AWSRequestSigner.PathRules, payload: String) throws {
