@@ -64,7 +64,7 @@ struct ExportTests {
     func curl() async throws {
         let request = RecordedExchange.Request(
             .post, "https://api.example.com/a'b?c=$(id)&d=`id`",
-            headers: ["X-Quote": "it's $HOME \"x\"", "X-Empty": "", "X-Escape": "\u{1B}[2J"],
+            headers: ["Content-Length": "99", "X-Quote": "it's $HOME \"x\"", "X-Empty": "", "X-Escape": "\u{1B}[2J"],
             body: RecordedBody(Data("{'a': \"$HOME\"}\n".utf8), contentType: "application/json"))
         let shell = try #require(Program("sh"))
         let script =

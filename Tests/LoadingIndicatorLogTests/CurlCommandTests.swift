@@ -120,5 +120,17 @@ struct CurlCommandTests {
         let http = try agent.httpRequest(for: Send(body: .stream(HTTPBody(Data("x".utf8)))))
         #expect(http.curlCommand().contains(" # the body, "))
     }
+
+    @Test("a command has no length of another body")
+    func lengths() throws {
+        let url = try #require(URL(string: base))
+        let body = RequestBody.data(Data(#"{"password":"canary-1","x":[1]}"#.utf8), contentType: "application/json")
+        let request = HTTPRequest(.post, url, headers: ["Content-Length": "31", "Accept": "a/b"], body: body)
+        #expect(!request.curlCommand().contains("Content-Length") && request.curlCommand().contains("Accept: a/b"))
+        #expect(!request.curlCommand(redaction: nil).contains("Content-Length"))
+        // Without a body, the field is part of what the app sends.
+        let head = HTTPRequest(.head, url, headers: ["Content-Length": "31"])
+        #expect(!head.curlCommand().contains("Content-Length"))
+    }
 }
 #endif

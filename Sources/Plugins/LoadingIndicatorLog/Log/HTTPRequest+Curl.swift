@@ -24,8 +24,9 @@ extension HTTPRequest {
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", ShellText.quoted(method.rawValue)]
-        for field in fields {
-            // curl needs a semicolon for an empty value, because a colon alone removes the field.
+        // curl counts the body itself, which masks or a user of the command have changed.
+        for field in fields where field.name != .contentLength {
+            // For an empty value, curl wants a semicolon; a colon alone removes the field.
             words += ["-H", ShellText.quoted(Self.line(field))]
         }
         var before = ""
