@@ -12,7 +12,36 @@ import Testing
             decoded.lowercased().unicodeScalars
                 .filter { $0.properties.isAlphabetic || $0.properties.numericType != nil }.map(Character.init))
         if redaction.shownNames.contains(plain) { return false }
-        return redaction.secretWords.contains(plain) || redaction.secretNames.contains(where: plain.contains)
+        return redaction.secretWords.contains(plain)
+            || redaction.secretNames.contains { part in
+                part.isEmpty ? plain.contains(part) : occurs(part, in: Array(plain.unicodeScalars))
+            }
+    }
+
+    /// Whether a part occurs outside of the ordinary words that contain it.
+    private func occurs(_ part: String, in name: [Unicode.Scalar]) -> Bool {
+        let part = Array(part.unicodeScalars)
+        return name.indices.contains { start in
+            guard name[start...].starts(with: part) else { return false }
+            let (before, rest) = (text(name[..<(start + part.count)]), text(name[start...]))
+            return switch text(part[...]) {
+            case "auth":
+                !rest.hasPrefix("author") || rest.hasPrefix("authoris") || rest.hasPrefix("authoriz")
+            case "secret": !rest.hasPrefix("secretar")
+            case "iban": !rest.hasPrefix("ibandw")
+            case "ssn":
+                !["access", "address", "business", "class", "process", "success", "witness"].contains {
+                    before.hasSuffix("\($0)n")
+                }
+            default: true
+            }
+        }
+    }
+
+    private func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
     }
 
     private func decoded(_ name: String) -> String {
@@ -36,6 +65,7 @@ import Testing
         [
             "%", "%7", "%%", "%41", "%70", "%6B", "%c3%a9", "%ff", "_", "-", ".", "[", "", "a", "K", "key", "s", "si",
             "sig", "n", "o", "p", "pin", "t", "to", "tok", "oken", "pass", "word", "card", "number", "7", "0", "x",
+            "or", "is", "iz", "ar", "dw", "cla", "proce",
         ] + Array(Redaction().secretNames) + Array(Redaction().secretWords)
 
     private static let otherPieces = [

@@ -1,8 +1,10 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Finds many words in a field name in one pass over its bytes (Aho-Corasick). Compares letters and digits in lower
-/// case, after percent-decoding.
+/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Doesn't find `auth` in `author`, and
+/// other names of secrets in such ordinary words.
+///
+/// It compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
     /// The next state for each state and symbol. A state represents the longest suffix of the text read so far that
     /// begins a word. The first state is the empty suffix.
@@ -15,7 +17,8 @@ final class NameMatcher: Sendable {
 
     private struct State {
         var length = 0
-        var endsPart = false
+        /// How many parts end here, less the ordinary words that end here and contain one.
+        var parts = 0
         var isWord = false
         /// The state of the longest proper suffix that also begins a word.
         var fallback: UInt32 = 0
@@ -29,13 +32,24 @@ final class NameMatcher: Sendable {
     ///   - words: Matched as the whole name.
     init(parts: Set<String>, words: Set<String>) {
         var builder = Builder()
-        for part in parts where !part.isEmpty && Self.isASCII(part) { builder.add(part) { $0.endsPart = true } }
+        for part in parts where !part.isEmpty && Self.isASCII(part) { builder.add(part) { $0.parts += 1 } }
+        for (part, ordinary) in Self.ordinaryWords where parts.contains(part) {
+            for word in ordinary.words { builder.add(word) { $0.parts -= 1 } }
+            for word in ordinary.others where !parts.contains(word) { builder.add(word) { $0.parts += 1 } }
+        }
         for word in words where Self.isASCII(word) { builder.add(word) { $0.isWord = true } }
         builder.link()
         (next, states) = (builder.next, builder.states)
         otherParts = parts.filter { !Self.isASCII($0) }
         otherWords = words.filter { !Self.isASCII($0) }
     }
+
+    /// For some parts, beginnings or middles of ordinary words that contain the part, such as `author` for `auth`, and
+    /// longer ones that count as the part again, such as `authoriz`.
+    static let ordinaryWords: [String: (words: [String], others: [String])] = [
+        "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []), "iban": (["ibandw"], []),
+        "ssn": (["accessn", "addressn", "businessn", "classn", "processn", "successn", "witnessn"], []),
+    ]
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
@@ -89,18 +103,18 @@ final class NameMatcher: Sendable {
     private struct Scan {
         var state = 0
         var length = 0
-        var hasPart = false
+        var parts = 0
     }
 
     private func advance(_ scan: inout Scan, _ symbol: Int) {
         scan.state = Int(next[scan.state * Self.symbols + symbol])
         scan.length += 1
-        if states[scan.state].endsPart { scan.hasPart = true }
+        scan.parts += states[scan.state].parts
     }
 
     private func isMatch(_ scan: Scan) -> Bool {
         let last = states[scan.state]
-        return scan.hasPart || last.isWord && last.length == scan.length
+        return scan.parts > 0 || last.isWord && last.length == scan.length
     }
 
     private static func symbol(_ byte: UInt8) -> Int? {
@@ -141,7 +155,7 @@ final class NameMatcher: Sendable {
                 let state = queue[position]
                 let fallback = Int(states[state].fallback)
                 position += 1
-                if states[fallback].endsPart { states[state].endsPart = true }
+                if state != fallback { states[state].parts += states[fallback].parts }
                 for symbol in 0..<NameMatcher.symbols {
                     let slot = state * NameMatcher.symbols + symbol
                     let other = state == 0 ? 0 : next[fallback * NameMatcher.symbols + symbol]

@@ -18,33 +18,44 @@ public struct Redactor: Sendable {
     /// The rules that decide which values are secret.
     public let redaction: Redaction
     private var secrets = SecretFinder()
-    /// The values of sensitive header fields that were already remembered.
+    private var rememberedSecrets = 0
+    /// The values of sensitive header fields whose secrets are remembered.
     private var rememberedValues: [String] = []
 
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it everywhere. Ignores secrets shorter than six bytes, because they would mask parts
-    /// of harmless words, and secrets after the first hundred.
+    /// Remembers a secret to mask it wherever it occurs, also if it's escaped as in a URL, in HTML or in JSON. Ignores secrets under six bytes, which would mask parts of
+    /// harmless words, and any after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
-        guard secret.count >= SecretFinder.minimumLength, secrets.count < Self.maximumSecrets else { return }
+        guard secret.count >= SecretFinder.minimumLength, rememberedSecrets < Self.maximumSecrets else { return }
         guard secrets.insert(secret) else { return }
+        rememberedSecrets += 1
         if secret.allSatisfy(ASCII.isUnreserved) { return }
-        // Also mask the secret as it appears in a URL, and in JSON, which may escape slashes.
         let text = String(decoding: secret, as: UTF8.self)
-        insert(PercentEncoding.encode(text))
-        if secret.contains(UInt8(ascii: "\\")) {
-            if let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8)) { insert(plain) }
-        } else if secret.contains(UInt8(ascii: "/")) {
-            insert(text.replacing("/", with: "\\/"))
-        }
+        insertForms(of: text)
+        // It may come from a JSON string.
+        guard secret.contains(UInt8(ascii: "\\")),
+            let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))
+        else { return }
+        insert(plain)
+        insertForms(of: plain)
     }
 
-    private mutating func insert(_ secret: String) { _ = secrets.insert(Array(secret.utf8)) }
+    private mutating func insertForms(of text: String) {
+        for form in SecretForms.all(of: text) { insert(form) }
+    }
+
+    private mutating func insert(_ secret: String) {
+        guard secrets.count < Self.maximumForms else { return }
+        _ = secrets.insert(Array(secret.utf8))
+    }
 
     private static let maximumSecrets = 100
+    /// Secrets and their encodings. More would make the search slow.
+    private static let maximumForms = 400
 
     /// Returns a URL without its fragment. Masks credentials and secret query items.
     public mutating func url(_ text: String) -> String {
@@ -78,6 +89,16 @@ public struct Redactor: Sendable {
         remember(value)
         // Also mask the credentials after a scheme, and the parts of cookies.
         for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
+        if let password = Self.password(inBasic: text) { remember(password) }
+    }
+
+    /// Returns the password of Basic credentials (RFC 7617), which a server may repeat decoded. The user is shown.
+    private static func password(inBasic text: String) -> String? {
+        let words = text.split(separator: " ")
+        guard words.count == 2, ASCII.equalsIgnoringCase(String(words[0]), "basic"),
+            let data = Data(base64Encoded: String(words[1])), let colon = data.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        return String(validating: data[(colon + 1)...], as: UTF8.self)
     }
 
     /// Masks all known secrets in text.

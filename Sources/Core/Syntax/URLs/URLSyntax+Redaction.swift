@@ -17,9 +17,8 @@ extension URLSyntax {
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
         var result = String(url[..<mark]) ?? "•••"
         if let scheme = result.firstRange(of: "://") {
-            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                authority[..<at].split(separator: ":").forEach(found)
+            if let at = endOfCredentials(result[scheme.upperBound...]) {
+                result[scheme.upperBound..<at].split(separator: ":").forEach(found)
                 result.replaceSubrange(scheme.upperBound...at, with: "•••@")
             }
         }
@@ -30,7 +29,17 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns whether a URL has anything to mask or drop.
+    /// Returns the position of the at sign after the credentials of a URL, whose scheme isn't part of the text.
+    private static func endOfCredentials(_ url: Substring) -> String.Index? {
+        let authority = url.prefix { $0 != "/" }
+        if let at = authority.lastIndex(of: "@") { return at }
+        // A password with a slash that isn't encoded, because a port would consist of digits.
+        guard let colon = authority.lastIndex(of: ":"), authority.last != "]" else { return nil }
+        let port = authority[authority.index(after: colon)...]
+        return port.utf8.allSatisfy(ASCII.isDigit) ? nil : url.lastIndex(of: "@")
+    }
+
+    /// Whether a URL has credentials, a fragment, a parameter in its path or a secret item, which is rare.
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
@@ -46,12 +55,31 @@ extension URLSyntax {
             let equals = item.firstIndex { $0 == UInt8(ascii: "=") }
             if let equals, isSecret(String(decoding: item.extracting(..<equals))) { return true }
             let value = item.extracting((equals.map { $0 + 1 } ?? 0)...)
+            if isWebToken(value) { return true }
             if mayHoldItems(value), holdsSecret(String(decoding: value), where: isSecret) { return true }
         }
         return false
     }
 
-    /// Masks parameters of path segments (RFC 3986, section 3.3), because Java servers write session IDs there.
+    /// Whether a text is a JSON Web Token or another object of JOSE in its compact form (RFC 7515, section 7.1). Looks at
+    /// the first three bytes of most texts.
+    package static func isWebToken(_ text: Span<UInt8>) -> Bool {
+        guard text.count > 12, text[0] == UInt8(ascii: "e"), text[1] == UInt8(ascii: "y"), text[2] == UInt8(ascii: "J")
+        else { return false }
+        var dots = 0
+        for index in text.indices {
+            let byte = text[index]
+            if byte == UInt8(ascii: ".") {
+                if index < 10 { return false }
+                dots += 1
+            } else if !ASCII.isAlphanumeric(byte), byte != UInt8(ascii: "-"), byte != UInt8(ascii: "_") {
+                return false
+            }
+        }
+        return dots >= 2
+    }
+
+    /// Masks parameters of path segments (RFC 3986, section 3.3), in which Java servers write session IDs.
     private static func redactedParameters(
         _ path: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String {
@@ -87,9 +115,8 @@ extension URLSyntax {
         let isOwn = equals != nil && isSecret(name)
         if !isOwn {
             let text = String(value)
-            guard text.withSpan({ mayHoldItems($0) }), holdsSecret(text, where: isSecret) else {
-                return String(Substring(item))
-            }
+            guard text.withSpan(isWebToken) || text.withSpan({ mayHoldItems($0) }) && holdsSecret(text, where: isSecret)
+            else { return String(Substring(item)) }
         }
         found(value)
         return equals == nil ? "•••" : name + "=•••"
@@ -126,7 +153,7 @@ extension URLSyntax {
     private static func hasCredentials(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
         return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in
-            rest.utf8.prefix { $0 > 0x20 && !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+            endOfCredentials(Substring(rest.utf8.prefix { $0 > 0x20 && !"?#".utf8.contains($0) })) != nil
         }
     }
 

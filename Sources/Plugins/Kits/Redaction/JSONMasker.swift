@@ -227,7 +227,7 @@ extension JSONMasker {
     private mutating func maskWithin(_ token: JSONToken) {
         let content = bytes[token.content]
         guard depth < Self.maximumStrings,
-            content.contains(where: { "{=@".utf8.contains($0) }) || PairsInText.mayHoldPairs(content),
+            content.contains(UInt8(ascii: "{")) || SecretsInText.mayOccur(in: content),
             let (text, found) = maskedText(JSONGrammar.unescaped(content))
         else { return }
         secrets += found

@@ -22,6 +22,24 @@ struct MultipartMasker {
         delimiters = boundaries.map { Array($0.utf8) }
     }
 
+    /// Returns the boundary of the first part in a text: a line with two hyphens before a `Content-Disposition`. Returns
+    /// `nil` without parts.
+    static func boundary(in bytes: [UInt8]) -> String? {
+        let (name, hyphens) = ("content-disposition:", UInt8(ascii: "-"))
+        var last = bytes[..<0]
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            let isField = line.first.map { $0 | 0x20 } == UInt8(ascii: "c")
+            if isField, last.starts(with: [hyphens, hyphens]),
+                ASCII.equalsIgnoringCase(String(decoding: line.prefix(name.utf8.count), as: UTF8.self), name)
+            {
+                return String(validating: last.dropFirst(2), as: UTF8.self)
+            }
+            last = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        }
+        return nil
+    }
+
+    /// Returns the masked body, or `nil` without any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }

@@ -119,13 +119,17 @@ struct PairsInText {
             start += 1
             isColon = false
         }
-        guard start < bytes.count, bytes[start] != bytes[separator], let name = name(before: separator),
+        // A colon before two slashes ends the scheme of a URL.
+        guard start < bytes.count, bytes[start] != bytes[separator],
+            !isColon || !bytes[start...].starts(with: "//".utf8), let name = name(before: separator),
             isSecret(name.text)
         else { return nil }
         skipBlanks(&start)
         if let content = quoted(from: start) { return content }
         guard start < bytes.count, !"{[(".utf8.contains(bytes[start]) else { return nil }
-        let isProse = isColon && !name.isQuoted
+        // A sentence has a blank after a colon.
+        let isPassword = start == separator + 1 && Self.isPassword(name.text)
+        let isProse = isColon && !name.isQuoted && !isPassword
         if isProse, start + Self.longestScheme < harmlessEnd { return nil }
         let word = word(from: start)
         if let credentials = credentials(after: word) { return credentials }
@@ -137,6 +141,11 @@ struct PairsInText {
             return Self.isCookie(name.text) ? word.lowerBound..<endOfLine(from: word.upperBound) : word
         }
         return word
+    }
+
+    private static func isPassword(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return ["password", "passwd", "pwd", "passphrase", "secret"].contains { name.hasSuffix($0) }
     }
 
     private static func isCookie(_ name: String) -> Bool { name.lowercased().hasSuffix("cookie") }
@@ -241,12 +250,20 @@ struct PairsInText {
     }
 }
 
-/// Masks a text's secrets: secrets in URLs, and values after secret names.
+/// Masks the secrets of a text for people: those with a known shape, those of its URLs, and the values after secret
+/// names.
 enum SecretsInText {
+    /// Returns false for most texts without secrets.
+    static func mayOccur(in text: some Collection<UInt8>) -> Bool {
+        text.contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(text) || ShapedSecrets.mayOccur(in: text)
+    }
+
+    /// Returns the text without the secrets, or nil if it has none.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
-        let first = URLsInText.masked(text, where: isSecret, found: found)
+        let shaped = ShapedSecrets.masked(text, found: found)
+        let first = URLsInText.masked(shaped ?? text, where: isSecret, found: found) ?? shaped
         return PairsInText.masked(first ?? text, where: isSecret, found: found) ?? first
     }
 }

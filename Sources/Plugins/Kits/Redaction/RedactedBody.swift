@@ -21,12 +21,11 @@ extension RedactedBody {
 extension Redactor {
     /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
     ///
-    /// Masks JSON, forms, XML, HTML, and the parts of multipart bodies. If the type is unknown, the bytes determine it.
-    /// In text, masks secrets in URLs, values after secret names, as in `token=…`, and credentials such as `Bearer …`.
-    /// Other types are shown unchanged.
-    ///
-    /// Omits a body that has a content coding, doesn't match its type, or looks like JSON but isn't, because its
-    /// secrets are unknown.
+    /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
+    /// from the bytes. In texts, masks the secrets of URLs, the values after secret names, as in `token=…`,
+    /// credentials such as `Bearer …`, private keys, JSON Web Tokens, and the parts of forms. Other types don't name their fields, and are shown unchanged. The body is omitted
+    /// if its secrets are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but
+    /// isn't.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -83,11 +82,15 @@ extension Redactor {
     private static func isText(_ essence: String) -> Bool {
         if essence.isEmpty || essence.hasPrefix("message/") { return true }
         if essence.hasPrefix("text/") { return !essence.hasSuffix("script") && essence != "text/css" }
-        return ["application/yaml", "application/x-yaml", "application/toml"].contains(essence)
-            || essence.hasSuffix("+yaml")
+        return textTypes.contains(essence) || essence.hasSuffix("+yaml")
     }
 
-    /// Masks a body of unknown type according to its first bytes.
+    private static let textTypes: Set<String> = [
+        "application/yaml", "application/x-yaml", "application/toml", "application/graphql", "application/jwt",
+        "application/x-pem-file",
+    ]
+
+    /// Masks a body of another or unknown type, according to its first bytes.
     private mutating func undeclared(_ bytes: Data, isUnknown: Bool, isText: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
@@ -101,6 +104,7 @@ extension Redactor {
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
         case UInt8(ascii: "<"): return xml(bytes) ?? .shown(bytes)
         default:
+            if isText, let masked = undeclaredParts(bytes) { return .shown(masked) }
             if isUnknown && RedactedBody.looksLikeForm(bytes) { return undeclaredForm(bytes) }
             return .shown(isText ? withoutSecrets(bytes) : bytes)
         }
@@ -117,6 +121,13 @@ extension Redactor {
             return masked.map { Data($0.utf8) + bytes.suffix(rest) } ?? bytes
         }
         return bytes
+    }
+
+    /// Masks a text with the parts of a form in it, such as a recorded request. Returns `nil` without parts.
+    private mutating func undeclaredParts(_ bytes: Data) -> Data? {
+        guard let boundary = MultipartMasker.boundary(in: Array(bytes)) else { return nil }
+        var masker = MultipartMasker(Array(bytes), boundary: boundary)
+        return masker.masked(by: &self, depth: 0).map { withoutSecrets(Data($0)) }
     }
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {

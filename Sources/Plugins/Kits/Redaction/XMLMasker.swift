@@ -77,7 +77,7 @@ struct XMLMasker {
 
     /// Returns a text with the secrets of URLs and pairs masked, or `nil` if it has none.
     private mutating func inner(_ range: Range<Int>) -> [UInt8]? {
-        guard bytes[range].contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(bytes[range]),
+        guard SecretsInText.mayOccur(in: bytes[range]),
             let string = String(validating: bytes[range], as: UTF8.self)
         else { return nil }
         var found: [String] = []

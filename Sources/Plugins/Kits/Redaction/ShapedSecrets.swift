@@ -1,0 +1,70 @@
+import ErrandHTTP
+import ErrandMessageSyntax
+
+/// Masks secrets that are known by their shape: private keys in PEM or of PGP, and JSON Web Tokens. All other bytes stay
+/// the same.
+///
+/// The lines around a private key stay. A key without an end is masked up to the end of the text, which may be truncated.
+enum ShapedSecrets {
+    /// Returns false for almost all texts without such a secret.
+    static func mayOccur(in text: some Collection<UInt8>) -> Bool {
+        var (first, second): (UInt8, UInt8) = (0, 0)
+        for byte in text {
+            if byte == UInt8(ascii: "J"), second == UInt8(ascii: "y"), first == UInt8(ascii: "e") { return true }
+            if byte == UInt8(ascii: "-"), second == byte, first == byte { return true }
+            (first, second) = (second, byte)
+        }
+        return false
+    }
+
+    /// Returns the text with masks, or nil if it contains no such secret.
+    static func masked(_ text: String, found: (Substring) -> Void) -> String? {
+        guard mayOccur(in: text.utf8) else { return nil }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var (end, index) = (0, 0)
+        while index < bytes.count {
+            guard let secret = privateKey(at: index, in: bytes) ?? token(at: index, in: bytes) else {
+                index += 1
+                continue
+            }
+            result += bytes[end..<secret.lowerBound]
+            result += Redaction.mask.utf8
+            found(Substring(String(decoding: bytes[secret], as: UTF8.self)))
+            (end, index) = (secret.upperBound, secret.upperBound)
+        }
+        return end == 0 ? nil : String(decoding: result + bytes[end...], as: UTF8.self)
+    }
+
+    private static let (begin, finish, dashes) = (
+        Array("-----BEGIN ".utf8), Array("-----END ".utf8), Array("-----".utf8)
+    )
+    private static let longestLabel = 64
+
+    /// Returns what is between the lines of a private key that begins at an index.
+    private static func privateKey(at start: Int, in bytes: [UInt8]) -> Range<Int>? {
+        guard bytes[start] == begin[0], bytes[start...].starts(with: begin) else { return nil }
+        let label = start + begin.count
+        let rest = bytes[label...].prefix(longestLabel + dashes.count)
+        guard let close = rest.firstRange(of: dashes) else { return nil }
+        let name = String(decoding: bytes[label..<close.lowerBound], as: UTF8.self)
+        guard name.hasSuffix("PRIVATE KEY") || name.hasSuffix("PRIVATE KEY BLOCK") else { return nil }
+        let end = bytes[close.upperBound...].firstRange(of: finish)?.lowerBound ?? bytes.count
+        let content = close.upperBound..<end
+        return content.isEmpty || bytes[content].elementsEqual(Redaction.mask.utf8) ? nil : content
+    }
+
+    /// Returns a token in the compact form of JOSE that begins at an index (RFC 7515, section 7.1).
+    private static func token(at start: Int, in bytes: [UInt8]) -> Range<Int>? {
+        guard bytes[start] == UInt8(ascii: "e"), bytes[start...].starts(with: "eyJ".utf8),
+            start == 0 || !isOfToken(bytes[start - 1])
+        else { return nil }
+        let end = bytes[start...].firstIndex { !isOfToken($0) } ?? bytes.count
+        return URLSyntax.isWebToken(bytes[start..<end].span) ? start..<end : nil
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        ASCII.isAlphanumeric(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: "_")
+    }
+}

@@ -1,0 +1,265 @@
+import ErrandEssentials
+import ErrandHTTP
+import ErrandRedaction
+import ErrandTestSupport
+import Testing
+
+/// What users of other logs, recordings and proxies have reported; the reports are in Tests/Lessons.md.
+@Suite("Secrets in daily use", .endsInTime, .leakChecked) struct RedactionReportTests {
+    private func shown(_ text: String, _ type: String?) -> String? {
+        var redactor = Redactor()
+        guard case .shown(let data) = redactor.body(Data(text.utf8), contentType: type) else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    // MARK: Names
+
+    @Test(
+        "an ordinary word that contains the letters of a secret's name isn't secret",
+        arguments: [
+            "author", "author_name", "authorType", "authorAgentId", "co-authors", "authority", "authored_at", "monkey",
+            "keyboard", "className", "class_names", "businessName", "processName", "access_number", "addressNumber",
+            "wifi_bandwidth", "secretary",
+        ])
+    func ordinaryNames(name: String) {
+        #expect(!Redaction().isSecret(name))
+        #expect(shown(#"{"\#(name)":"Ada"}"#, "application/json") == #"{"\#(name)":"Ada"}"#)
+    }
+
+    @Test(
+        "a name with such a word is secret if it has the name of a secret as well",
+        arguments: [
+            "auth", "authorization", "Authorisation", "x-authorize", "oauth", "authz", "basic_auth", "author_token",
+            "author_auth", "auth_author", "user_secret_details", "ssn", "customerSSN", "spouse_ssn", "class_ssn",
+            "iban", "payer_iban", "secret", "secretary_password", "api%5Fkey", "%41piKey", "%6Awt", "pw",
+        ])
+    func secretNames(name: String) { #expect(Redaction().isSecret(name)) }
+
+    @Test("an ordinary word is secret if the app's rules have it")
+    func ownNames() {
+        var redaction = Redaction()
+        redaction.secretNames.insert("author")
+        #expect(redaction.isSecret("author_name") && redaction.isSecret("auth") && !redaction.isSecret("className"))
+        redaction.secretNames = ["name"]
+        #expect(redaction.isSecret("author_name") && redaction.isSecret("className") && !redaction.isSecret("author"))
+    }
+
+    @Test("header fields with credentials are masked in any case")
+    func fields() {
+        for name in ["AUTHORIZATION", "proxy-authorization", "Proxy-Authorization", "COOKIE", "set-cookie"] {
+            #expect(Redaction().isSecret(HTTPHeaders.Field(HTTPHeaderName(name), "x")))
+        }
+    }
+
+    // MARK: Texts
+
+    @Test(
+        "secrets in a text are masked whole, and the words around them stay",
+        arguments: [
+            ("an exception with a password: password123#", "an exception with a password: •••"),
+            ("password:dkvnwkaxicnwekfik", "password:•••"), ("a password:dkvnwkaxicnwekfik;b", "a password:•••;b"),
+            ("Requirement is not authorization: release only to the authorized outcome.", nil),
+            ("see com.example.app.identifier1 and a.b.c, by author: Ada1", nil),
+            ("token=abcdefg&foo=bar", "token=•••&foo=bar"), ("appid=wx123&secret=abc123", "appid=wx123&secret=•••"),
+            ("authorization=Basic%20dXNlcjpwYXNz&model=gpt-5.5", "authorization=•••&model=gpt-5.5"),
+            ("<x-api-key>secret123456</x-api-key>", "<x-api-key>•••</x-api-key>"),
+            ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic •••"),
+            ("Proxy-Authorization: Basic dXNlcjpwYXNzd29yZA==", "Proxy-Authorization: Basic •••"),
+            ("error code: MEMORY_CONSTRAINT_VIOLATION_ORDER", nil), ("statusCode: 401", nil),
+            ("  wordpressPassword: 'abc123def'\n  a: b", "  wordpressPassword: '•••'\n  a: b"),
+            ("to wss://user:p@ss@host.test/ws", "to wss://•••@host.test/ws"),
+            (
+                "from: postgres://user:Superp@$$W0rd01@db_host:5432/db_name",
+                "from: postgres://•••@db_host:5432/db_name"
+            ),
+            ("at postgresql://my_name:my/password@/my_db", "at postgresql://•••@/my_db"),
+            ("to redis://:canary@cache.test/0", "to redis://•••@cache.test/0"),
+            ("https://a.test:443/a@b?c=d", nil), ("https://a.test/b:c@d", nil), ("GET https://a.test/account/me", nil),
+            // Without a name, a token of a path isn't known.
+            ("https://a.test/bot123:ABC-DEF/sendMessage", nil),
+            (
+                "https://a.test/x?api%5Fkey=canary&%41piKey=canary&%6Awt=canary&q=a%20b&a=2",
+                "https://a.test/x?api%5Fkey=•••&%41piKey=•••&%6Awt=•••&q=a%20b&a=2"
+            ),
+            (
+                "Invalid (missing secret): <a href='otpauth://totp/a.test:b?digits=6&amp;secret=CANARY7X'>c</a>",
+                "Invalid (missing secret): <a href='otpauth://totp/a.test:b?digits=6&amp;secret=•••'>c</a>"
+            ),
+        ] as [(String, String?)])
+    func texts(text: String, expected: String?) {
+        let masked = shown(text, "text/plain")
+        #expect(masked == expected ?? text)
+        #expect(
+            !text.hasPrefix("<") && !text.contains("\n") ? shown("- " + text, nil) == "- " + (expected ?? text) : true)
+    }
+
+    @Test(
+        "a private key in a text is masked, with or without its end, and other blocks stay",
+        arguments: [
+            (
+                "a\n-----BEGIN RSA PRIVATE KEY-----\nMIICanaryAAA\nAgMCanaryEAA\n-----END RSA PRIVATE KEY-----\nb",
+                "a\n-----BEGIN RSA PRIVATE KEY-----•••-----END RSA PRIVATE KEY-----\nb"
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nMIICanary", "-----BEGIN PRIVATE KEY-----•••"),
+            (
+                "-----BEGIN ENCRYPTED PRIVATE KEY-----\nCanary\n-----END ENCRYPTED PRIVATE KEY-----",
+                "-----BEGIN ENCRYPTED PRIVATE KEY-----•••-----END ENCRYPTED PRIVATE KEY-----"
+            ),
+            (
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYCanary\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----",
+                "-----BEGIN PGP PRIVATE KEY BLOCK-----•••-----END PGP PRIVATE KEY BLOCK-----"
+            ),
+            ("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----", nil),
+            ("-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----", nil), ("-----BEGIN PRIVATE KEY", nil),
+        ] as [(String, String?)])
+    func privateKeys(text: String, expected: String?) {
+        let expected = expected ?? text
+        #expect(shown("log: \(text)", "text/plain") == "log: \(expected)")
+        let lines = text.replacing("\n", with: "\\n")
+        let json = shown(#"{"data":"\#(lines)","a":1}"#, "application/json")
+        #expect(json?.contains("anary") == false && json?.contains("•••") == expected.contains("•••"), "\(json ?? "")")
+        let nested = shown(#"{"data":"{\"x\":\"\#(lines.replacing("\\", with: "\\\\"))\"}"}"#, "application/json")
+        #expect(nested?.contains("anary") == false, "\(nested ?? "")")
+        #expect(shown("<a>\(text)</a>", "text/xml") == "<a>\(expected)</a>")
+    }
+
+    @Test(
+        "a JSON Web Token is masked wherever it's in a text, and other words with dots stay",
+        arguments: [
+            ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Y2FuYXJ5 from cache", "got ••• from cache"),
+            ("eyJhbGciOiJSU0EifQ.Y2FuYXJ5.YQ.YQ.Y2FuYXJ5", "•••"), ("(eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.)", "(•••)"),
+            ("eyJ.a.b and eyJhbGciOiJIUzI1NiJ9", nil), ("keyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.YQ", nil),
+            ("eyJhbGciOiJIUzI1NiJ9.png", nil),
+        ] as [(String, String?)])
+    func tokens(text: String, expected: String?) {
+        let expected = expected ?? text
+        #expect(shown(text, "text/plain") == expected)
+        let json = #"{"access":"\#(text)","refresh":1}"#
+        #expect(shown(json, "application/json") == #"{"access":"\#(expected)","refresh":1}"#)
+        #expect(shown("<a b='\(text)'>\(text)</a>", "text/html") == "<a b='\(expected)'>\(expected)</a>")
+    }
+
+    // MARK: Bodies
+
+    @Test(
+        "fields are masked in any shape of a body",
+        arguments: [
+            (
+                #"[{"a":"b","password":"canary"},{"api_key":7}]"#, #"[{"a":"b","password":"•••"},{"api_key":"•••"}]"#,
+                nil
+            ),
+            (#"{"code":"ECONNRESET","statusCode":401}"#, #"{"code":"•••","statusCode":401}"#, "application/json"),
+            (#"{"pw":"mysecret"}"#, #"{"pw":"•••"}"#, "application/json"),
+            (#"{"user":{"email":"a@b.test","password":"x"}}"#, #"{"user":{"email":"a@b.test","password":"•••"}}"#, nil),
+            (#"{"passwords":["some","thing"],"b":1}"#, #"{"passwords":"•••","b":1}"#, "application/json"),
+            (#"{"password":"ab\"cd","b":1}"#, #"{"password":"•••","b":1}"#, "application/json"),
+            (#"{"password":12345}"#, #"{"password":"•••"}"#, "application/json"),
+            (#"{"password":"canary"}"#, #"{"password":"•••"}"#, "application/octet-stream"),
+            (#"{"password":"canary"}"#, #"{"password":"•••"}"#, "text/html"),
+            (
+                "grant_type=authorization_code&code=a&code_verifier=b&client_assertion=c&refresh_token=d",
+                "grant_type=authorization_code&code=•••&code_verifier=•••&client_assertion=•••&refresh_token=•••",
+                "application/x-www-form-urlencoded"
+            ),
+            ("api%3Akey=SuperSecretP%40ssword&a=1", "api%3Akey=•••&a=1", "application/x-www-form-urlencoded"),
+            (
+                #"mutation { signIn(email: "ada", password: "canary") { email } }"#,
+                #"mutation { signIn(email: "ada", password: "•••") { email } }"#, "application/graphql"
+            ),
+            (
+                #"{"query":"mutation  {\n  signIn(email: \"test\", password: \"test\") {\n email}}","variables":{}}"#,
+                #"{"query":"mutation  {\u000a  signIn(email: \"test\", password: \"•••\") {\u000a email}}","variables":{}}"#,
+                "application/json"
+            ),
+        ] as [(String, String, String?)])
+    func bodies(text: String, expected: String, type: String?) { #expect(shown(text, type) == expected) }
+
+    @Test("a body that isn't JSON, although its type says so, isn't shown with its password")
+    func brokenJSON() {
+        let text = "{\n\"username\":\"abc.pqr\",\n\"role\": \"admin\"\n\"password\": \"Abc@123\"\n}"
+        for type in ["application/json", "text/plain", "application/octet-stream", nil] {
+            #expect(shown(text, type)?.contains("Abc@123") != true)
+        }
+    }
+
+    @Test("parts of a form are masked although the type is missing, or its parameters are written oddly")
+    func multipart() {
+        for end in ["\n", "\r\n"] {
+            let parts = [
+                "--boundary", "Content-Disposition: form-data; name=\"username\"", "", "alice", "--boundary",
+                "Content-Disposition: form-data; name=\"password\"", "", "correcthorsebattery", "--boundary--", "",
+            ]
+            let text = parts.joined(separator: end)
+            for type in [nil, "text/plain", "multipart/form-data; boundary=boundary", "message/http"] {
+                let masked = shown(text, type) ?? ""
+                #expect(masked == text.replacing("correcthorsebattery", with: "•••"), "\(type ?? "")")
+            }
+            let request = "POST /in HTTP/1.1\(end)Content-Type: multipart/form-data; boundary=boundary\(end)\(end)"
+            #expect(
+                shown(request + text, "message/http") == request + text.replacing("correcthorsebattery", with: "•••"))
+            let bare = text.replacing("\"", with: "")
+            for type in ["multipart/form-data; boundary = boundary", "multipart/form-data;boundary=\"boundary\" "] {
+                #expect(shown(bare, type)?.contains("correct") != true)
+            }
+        }
+        // A line of hyphens in a text isn't the beginning of a form.
+        #expect(shown("--x\n\na: b\n--x\nc", nil) == "--x\n\na: b\n--x\nc")
+    }
+
+    // MARK: Echoes
+
+    @Test("a secret that a response repeats is masked in every encoding")
+    func echoes() {
+        var redactor = Redactor()
+        _ = redactor.form("refresh_token=1%2Fj2xbngqk63lQZ4")
+        for echo in ["1/j2xbngqk63lQZ4", "1%2Fj2xbngqk63lQZ4", "1%2fj2xbngqk63lQZ4", "1\\/j2xbngqk63lQZ4"] {
+            #expect(redactor.masking("\(echo) is wrong") == "••• is wrong")
+        }
+        redactor = Redactor()
+        _ = redactor.url("https://ada:open!sesame@a.test/")
+        for echo in ["open!sesame", "open%21sesame"] { #expect(redactor.masking(echo) == "•••") }
+        redactor = Redactor()
+        _ = redactor.body(Data(#"{"password":"Pass<word>&\"x'+"}"#.utf8), contentType: "application/json")
+        for echo in [
+            #"Pass<word>&"x'+"#, "Pass&lt;word&gt;&amp;&quot;x&#39;+", "Pass&lt;word&gt;&amp;&#34;x&#39;+",
+            "Pass&lt;word&gt;&amp;&quot;x&#x27;+", "Pass&lt;word&gt;&amp;&quot;x'+", #"Pass<word>&\"x'+"#,
+            #"Pass\u003cword\u003e\u0026\"x'+"#, #"Pass\u003Cword\u003E\u0026\u0022x\u0027\u002B"#,
+        ] { #expect(redactor.masking("a \(echo) b") == "a ••• b", "\(echo)") }
+        redactor = Redactor()
+        redactor.remember("pàšşwørđ🔑")
+        for echo in [
+            "pàšşwørđ🔑", #"p\u00e0\u0161\u015fw\u00f8r\u0111\ud83d\udd11"#,
+            #"p\u00E0\u0161\u015Fw\u00F8r\u0111\uD83D\uDD11"#,
+            "p%C3%A0%C5%A1%C5%9Fw%C3%B8r%C4%91%F0%9F%94%91", "p%c3%a0%c5%a1%c5%9fw%c3%b8r%c4%91%f0%9f%94%91",
+        ] { #expect(redactor.masking(echo) == "•••", "\(echo)") }
+    }
+
+    @Test("the password of Basic credentials is masked if a response repeats it decoded, and the user isn't")
+    func basic() throws {
+        var secrets = HeaderSecrets()
+        let credentials = Data("administrator:open sesame: 1".utf8).base64EncodedString()
+        let redactor = secrets.redactor(knowing: ["Authorization": "Basic \(credentials)"], [:])
+        #expect(redactor.masking("open sesame: 1 of administrator") == "••• of administrator")
+        #expect(redactor.masking("Basic \(credentials)") == "•••")
+        let proxy = secrets.redactor(knowing: ["Proxy-Authorization": "basic \(credentials)"], [:])
+        #expect(proxy.masking("open sesame: 1") == "•••")
+    }
+
+    @Test("a short secret doesn't mask the letters of other words")
+    func shortSecrets() {
+        var redactor = Redactor()
+        _ = redactor.body(Data("{\"password\":\"{\\n}\"}".utf8), contentType: "application/json")
+        redactor.remember("a")
+        #expect(redactor.masking("a banana {\n}") == "a banana {\n}")
+    }
+
+    @Test("masking a URL keeps the order and the bytes of its other items")
+    func otherItems() {
+        let url = "https://a.test/x?b=1&org_name=acme%20corp+1&token=a%2Fb&email=&a=2"
+        #expect(Redaction().url(url) == "https://a.test/x?b=1&org_name=acme%20corp+1&token=•••&email=&a=2")
+        #expect(Redaction().url("https://a.test/account/me") == "https://a.test/account/me")
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Y2FuYXJ5"
+        #expect(Redaction().url("https://a.test/?t=\(token)&a=2") == "https://a.test/?t=•••&a=2")
+        #expect(shown("t=\(token)&a=2", "application/x-www-form-urlencoded") == "t=•••&a=2")
+    }
+}
