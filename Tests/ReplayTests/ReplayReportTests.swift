@@ -1,0 +1,57 @@
+import Errand
+import ErrandReplay
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Archives that users of other tools couldn't replay; Tests/Lessons.md has the reports.
+@Suite("Archives of other tools", .endsInTime, .leakChecked)
+struct ReplayReportTests {
+    @Test("the error about a request that isn't in the archive shows no secret of its URL")
+    func unmatchedSecrets() async throws {
+        let replay = try ReplayTransport(har: archive(entry("\(site)/other", content: text("a"))))
+        let path = "geocode/v1/json/?q=New%20York%2C%20NY&limit=1&key=%2208c2339f937d4c8ecanary%22"
+        let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(Raw(path: path)) }
+        let texts = [error?.description, error?.localizedDescription, String(reflecting: error)].compactMap(\.self)
+        #expect(texts.count == 3 && texts.allSatisfy { !$0.contains("canary") }, "\(texts)")
+        #expect(texts[0].contains("limit=1"))
+    }
+
+    @Test("a body that was recorded decoded isn't decoded again, whatever its coding was")
+    func decodedBodies() async throws {
+        let json = #"[{\"first_name\":true}]"#
+        let recorded = entry(
+            "\(site)/a", headers: [("Content-Encoding", "gzip"), ("Content-Type", "application/json")],
+            content: text(json))
+        let response = try await agent(try ReplayTransport(har: archive(recorded))).send(Raw(path: "a")).value
+        #expect(try response.text() == #"[{"first_name":true}]"#)
+    }
+
+    @Test("a form may have its text and its items")
+    func textAndItems() async throws {
+        let post =
+            #"{"mimeType":"application/x-www-form-urlencoded","text":"a=1&b=2","#
+            + #""params":[{"name":"a","value":"1"},{"name":"b","value":"2"}]}"#
+        let replay = try ReplayTransport(
+            har: archive(entry("POST", "\(site)/a", post: post, content: text("ok"))),
+            matching: ReplayMatching(body: true))
+        let body = RequestBody.text("a=1&b=2", contentType: "application/x-www-form-urlencoded")
+        #expect(try await agent(replay).send(Raw(path: "a", method: .post, body: body)).value.text() == "ok")
+    }
+
+    @Test(
+        "an archive is read although its times are null, parts are missing, or it begins with a byte order mark",
+        arguments: [
+            (#""time":1"#, #""time":null"#), (#""cache":{},"#, #""cache":{"afterRequest":null},"#),
+            (#""cache":{},"#, ""),
+            (#""timings":{},"#, ""), (#""timings":{}"#, #""timings":{"receive":null,"wait":null}"#),
+            (#"{"log""#, "\u{FEFF}{\"log\""),
+            (#""creator":{"#, #""pages":[{"pageTimings":{"onLoad":null}}],"creator":{"#),
+        ])
+    func oddParts(part: String, other: String) async throws {
+        let whole = String(decoding: archive(entry("\(site)/a", content: text("ok"))), as: UTF8.self)
+        #expect(whole.contains(part))
+        let replay = try ReplayTransport(har: Data(whole.replacing(part, with: other).utf8))
+        #expect(try await agent(replay).send(Raw(path: "a")).value.text() == "ok")
+    }
+}
