@@ -19,7 +19,7 @@ import Testing
         arguments: [
             "author", "author_name", "authorType", "authorAgentId", "co-authors", "authority", "authored_at", "monkey",
             "keyboard", "className", "class_names", "businessName", "processName", "access_number", "addressNumber",
-            "wifi_bandwidth", "secretary",
+            "wifi_bandwidth", "secretary", "passkeys_supported",
         ])
     func ordinaryNames(name: String) {
         #expect(!Redaction().isSecret(name))
@@ -31,7 +31,9 @@ import Testing
         arguments: [
             "auth", "authorization", "Authorisation", "x-authorize", "oauth", "authz", "basic_auth", "author_token",
             "author_auth", "auth_author", "user_secret_details", "ssn", "customerSSN", "spouse_ssn", "class_ssn",
-            "iban", "payer_iban", "secret", "secretary_password", "api%5Fkey", "%41piKey", "%6Awt", "pw",
+            "iban", "payer_iban", "secret", "secretary_password", "ADSB_STATE_SSH_KEY", "app_key", "applicationKey",
+            "consumer_key", "licenseKey",
+            "passkey", "api%5Fkey", "%41piKey", "%6Awt", "pw",
         ])
     func secretNames(name: String) { #expect(Redaction().isSecret(name)) }
 
@@ -46,7 +48,9 @@ import Testing
 
     @Test("header fields with credentials are masked in any case")
     func fields() {
-        for name in ["AUTHORIZATION", "proxy-authorization", "Proxy-Authorization", "COOKIE", "set-cookie"] {
+        for name in [
+            "AUTHORIZATION", "proxy-authorization", "Proxy-Authorization", "COOKIE", "set-cookie", "X-API-Key",
+        ] {
             #expect(Redaction().isSecret(HTTPHeaders.Field(HTTPHeaderName(name), "x")))
         }
     }
@@ -65,6 +69,9 @@ import Testing
             ("<x-api-key>secret123456</x-api-key>", "<x-api-key>•••</x-api-key>"),
             ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic •••"),
             ("Proxy-Authorization: Basic dXNlcjpwYXNzd29yZA==", "Proxy-Authorization: Basic •••"),
+            ("Cookie: session=syntheticAlpha; sid=syntheticBeta", "Cookie: •••"),
+            ("> Cookie: a=b; prefs=two\n> c: d", "> Cookie: •••\n> c: d"),
+            ("Set-Cookie: session=topsecretvalue12345; HttpOnly; Path=/", "Set-Cookie: •••"), ("cookie: no", nil),
             ("error code: MEMORY_CONSTRAINT_VIOLATION_ORDER", nil), ("statusCode: 401", nil),
             ("  wordpressPassword: 'abc123def'\n  a: b", "  wordpressPassword: '•••'\n  a: b"),
             ("to wss://user:p@ss@host.test/ws", "to wss://•••@host.test/ws"),
@@ -149,6 +156,10 @@ import Testing
                 nil
             ),
             (#"{"code":"ECONNRESET","statusCode":401}"#, #"{"code":"•••","statusCode":401}"#, "application/json"),
+            (
+                #"{"headers":{"x-api-key":"a","Cookie":"session=b; c=d","Accept":"e"}}"#,
+                #"{"headers":{"x-api-key":"•••","Cookie":"•••","Accept":"e"}}"#, "application/json"
+            ),
             (#"{"pw":"mysecret"}"#, #"{"pw":"•••"}"#, "application/json"),
             (#"{"user":{"email":"a@b.test","password":"x"}}"#, #"{"user":{"email":"a@b.test","password":"•••"}}"#, nil),
             (#"{"passwords":["some","thing"],"b":1}"#, #"{"passwords":"•••","b":1}"#, "application/json"),
@@ -243,6 +254,27 @@ import Testing
         #expect(redactor.masking("Basic \(credentials)") == "•••")
         let proxy = secrets.redactor(knowing: ["Proxy-Authorization": "basic \(credentials)"], [:])
         #expect(proxy.masking("open sesame: 1") == "•••")
+    }
+
+    @Test("the value of a header field with the name of a secret is masked if a response repeats it")
+    func keys() {
+        var secrets = HeaderSecrets()
+        let fields: HTTPHeaders = [
+            "X-API-Key": "brz_0123456789", "X-Auth-Status": "authenticated", "Accept-Language": "de-1234567",
+            "Authorization": "ApiKey VnVhQ2ZHY0JDZGJrU",
+        ]
+        let challenge: HTTPHeaders = ["WWW-Authenticate": #"Bearer realm="a", error="invalid_token""#]
+        let redactor = secrets.redactor(knowing: fields, challenge)
+        #expect(redactor.masking("brz_0123456789 is wrong") == "••• is wrong")
+        #expect(redactor.masking(#"{"a":"ApiKey VnVhQ2ZHY0JDZGJrU"}"#) == #"{"a":"•••"}"#)
+        let plain = "Bearer: authenticated, invalid_token, de-1234567"
+        #expect(redactor.masking(plain) == plain)
+        // Other requests with the same credential don't know that key.
+        let other = secrets.redactor(knowing: ["Authorization": "ApiKey VnVhQ2ZHY0JDZGJrU"], challenge)
+        #expect(other.masking("brz_0123456789") == "brz_0123456789")
+        var open = Redactor()
+        _ = open.headers(fields)
+        #expect(open.masking("brz_0123456789 \(plain)") == "••• \(plain)")
     }
 
     @Test("a short secret doesn't mask the letters of other words")

@@ -58,13 +58,14 @@ public struct Redaction: Sendable {
         var secretNames: Set<String> = [
             "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey",
             "privatekey", "accountkey", "sharedkey", "subscriptionkey", "encryptionkey", "signingkey", "masterkey",
+            "sshkey", "appkey", "applicationkey", "consumerkey", "licensekey",
             "auth", "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "assertion",
             "samlresponse", "verifier", "connectionstring", "mnemonic", "recoverycode", "backupcode",
             "verificationcode", "securitycode", "cardnumber", "cvv", "cvc", "iban", "ssn",
         ]
         var secretWords: Set<String> = [
-            "key", "sid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin", "code", "devicecode",
-            "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
+            "key", "passkey", "sid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin", "code",
+            "devicecode", "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
         /// Finds the secret names and words, if they were changed. `nil` for the defaults, which use the standard

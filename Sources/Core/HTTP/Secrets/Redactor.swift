@@ -76,11 +76,27 @@ public struct Redactor: Sendable {
         var masked = headers
         masked.replaceValues { field in
             guard redaction.isSecret(field) else { return nil }
-            if field.isSensitive { rememberValue(field.value) }
+            if field.isSensitive { rememberValue(field.value) } else { rememberNamedValue(of: field) }
             return Redaction.mask
         }
         return masked
     }
+
+    /// Remembers the values of fields that aren't sensitive, but have the name of a secret, such as `X-API-Key`.
+    package mutating func rememberNamedValues(in headers: HTTPHeaders) {
+        for field in headers where !field.isSensitive && redaction.isSecret(field) { rememberNamedValue(of: field) }
+    }
+
+    /// Remembers only words with a digit, because such fields also have ordinary words.
+    private mutating func rememberNamedValue(of field: HTTPHeaders.Field) {
+        guard redaction.isSecret(field.name.rawName) else { return }
+        for part in field.value.utf8.split(whereSeparator: Self.separatesParts)
+        where part.count >= Self.minimumNamedLength && part.contains(where: ASCII.isDigit) {
+            remember(Array(part))
+        }
+    }
+
+    private static let minimumNamedLength = 8
 
     private mutating func rememberValue(_ text: String) {
         if rememberedValues.contains(where: { $0.hasSameBytes(as: text) }) { return }

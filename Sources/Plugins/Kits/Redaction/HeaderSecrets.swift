@@ -27,6 +27,9 @@ public struct HeaderSecrets: Sendable {
             (sent, received, redactor) = (request.secrets, response.secrets, Redactor(redaction))
             _ = redactor.headers(HTTPHeaders(sent + received))
         }
-        return redactor
+        var copy = redactor
+        copy.rememberNamedValues(in: request)
+        copy.rememberNamedValues(in: response)
+        return copy
     }
 }

@@ -134,11 +134,12 @@ struct PairsInText {
         let word = word(from: start)
         if let credentials = credentials(after: word) { return credentials }
         if isProse {
-            guard looksSecret(word) else {
+            let isCookie = Self.isCookie(name.text)
+            guard looksSecret(word) || isCookie && bytes[word].contains(UInt8(ascii: "=")) else {
                 harmlessEnd = word.upperBound
                 return nil
             }
-            return Self.isCookie(name.text) ? word.lowerBound..<endOfLine(from: word.upperBound) : word
+            return isCookie ? word.lowerBound..<endOfLine(from: word.upperBound) : word
         }
         return word
     }
