@@ -2,6 +2,7 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 import ErrandKeys
+import ErrandMessageSyntax
 import ErrandTesting
 import Testing
 
@@ -86,6 +87,60 @@ import Testing
         #expect(error?.code == .invalidGrant && error?.serverCode == "invalid_grant")
     }
 
+    @Test(
+        "an assertion whose date is in the server's future, even by a second, is signed again with the server's date, once",
+        arguments: [-3.0, -1.2, 0, 1.2])
+    func assertionDates(offset: Double) async throws {
+        let time = ManualTimeSource()
+        time.advance(by: .milliseconds(300))
+        let stub = StubTransport { request in
+            let form = FormEncoding.decode(String(decoding: request.body.data ?? Data(), as: UTF8.self)) ?? [:]
+            let now = time.date.addingTimeInterval(offset)
+            let refusal = StubResponse.json(#"{"error":"invalid_client"}"#).status(401)
+                .header(.date, HTTPDate.format(now))
+            guard let claims = try? Self.claims(form["client_assertion"]), claims.aud == Self.issuer,
+                Double(claims.iat) <= now.timeIntervalSince1970
+            else { return refusal }
+            return .json(#"{"access_token":"t"}"#)
+        }
+        let client = OAuthClient(
+            server: Self.server(), id: "app", authentication: try .privateKey(PrivateKey.generate(.p256)),
+            transport: stub, time: time)
+        _ = try await client.clientToken()
+        let isAhead = offset < -1
+        #expect(stub.received.count == (isAhead ? 2 : 1))
+        time.advance(by: .seconds(10))
+        _ = try await client.clientToken()
+        #expect(stub.received.count == (isAhead ? 3 : 2))
+    }
+
+    @Test("a slow response isn't a difference of clocks")
+    func slowRefusals() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport { _ in
+            let date = HTTPDate.format(time.date)
+            time.advance(by: .seconds(4))
+            return .json(#"{"error":"invalid_client"}"#).status(401).header(.date, date)
+        }
+        let client = OAuthClient(
+            server: Self.server(), id: "app", authentication: try .privateKey(PrivateKey.generate(.p256)),
+            transport: stub, time: time)
+        #expect(await failure { _ = try await client.clientToken() }?.serverCode == "invalid_client")
+        #expect(stub.received.count == 1)
+    }
+
+    @Test(
+        "a refreshed token keeps the refresh token and the scope that the response leaves out",
+        arguments: [
+            #"{"access_token":"n"}"#, #"{"access_token":"n","refresh_token":"","scope":""}"#,
+            #"{"access_token":"n","refresh_token":null,"scope":null}"#,
+        ])
+    func kept(reply: String) async throws {
+        let client = OAuthClient(server: Self.server(), id: "app", transport: .stub(.json(reply)))
+        let token = try await client.refresh(OAuthToken("o", refreshToken: "r", scope: "a b"))
+        #expect(token.accessToken == "n" && token.refreshToken == "r" && token.scope == "a b")
+    }
+
     @Test("an error in a redirect that lacks the state doesn't end the sign-in, because anybody could send it")
     func errorWithoutState() {
         let redirect = "com.example.app:/in?error=access_denied"
@@ -99,8 +154,9 @@ import Testing
     // MARK: DPoP
 
     private struct Claims: Decodable {
-        let htu, htm, jti: String
-        let nonce: String?
+        let jti: String
+        let iat: Int64
+        let aud, htu, htm, nonce: String?
     }
 
     private static func claims(_ proof: String?) throws -> Claims {

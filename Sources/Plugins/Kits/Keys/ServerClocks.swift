@@ -18,7 +18,10 @@ public final class ServerClocks: Sendable {
     /// The clock difference to ignore, in seconds. A server shouldn't refuse a signature because of a difference this
     /// small.
     private static let tolerance = 5.0
-    /// The maximum clock difference, in seconds. A longer difference means that the server's clock is broken.
+    /// A signature whose date is in the server's future is refused by many servers. The server's date counts whole
+    /// seconds.
+    private static let longestLead = 1.0
+    /// A longer difference is a broken server, not a clock.
     private static let longest = 50 * 365 * 86400.0
     private static let maximumOrigins = 64
 
@@ -33,17 +36,19 @@ public final class ServerClocks: Sendable {
         return now.addingTimeInterval(known.withLock { $0[origin] ?? 0 })
     }
 
-    /// Learns a server's clock from a refusal if its `Date` differs by more than five seconds from the signature's
-    /// date. Returns `true` if so. A new signature may then be accepted.
+    /// Remembers a server's clock if the `Date` of a refusal is more than a second before the signature's date, or more
+    /// than five seconds after the date by the clock that's known. Returns whether it is, so a new signature may be
+    /// accepted.
     ///
     /// - Parameters:
-    ///   - response: The refusal. Ignored if it has an `Age`, because it came from a cache.
-    ///   - url: The request's URL.
-    ///   - signedAt: The date in the signature.
+    ///   - response: The refusal. A response from a cache, with an `Age`, is ignored.
+    ///   - url: The URL of the request.
+    ///   - signedAt: The date in the signature, from before the request was sent.
     ///   - now: The current date, by the device's clock.
     public func learn(from response: HTTPResponse, to url: URL, signedAt: Date, now: Date) -> Bool {
         guard let theirs = response.headers.serverDate(now: now),
-            abs(theirs.timeIntervalSince(signedAt)) > Self.tolerance,
+            signedAt.timeIntervalSince(theirs) > Self.longestLead
+                || theirs.timeIntervalSince(date(of: url, now: now)) > Self.tolerance,
             abs(theirs.timeIntervalSince(now)) < Self.longest
         else { return false }
         let origin = URLSyntax.origin(of: url)

@@ -150,10 +150,11 @@ extension OAuthClient {
     ) async throws -> Data {
         var (secrets, mayAskForNonce, mayCorrectClock) = (secrets, true, true)
         while true {
+            let signedAt = clocks.date(of: endpoint.url, now: time.date)
             let response = try await response(to: form, endpoint, &secrets)
             if mayAskForNonce, asksForNonce(response, endpoint) {
                 mayAskForNonce = false
-            } else if mayCorrectClock, hasOtherClock(response, endpoint) {
+            } else if mayCorrectClock, hasOtherClock(response, endpoint, signedAt) {
                 mayCorrectClock = false
             } else {
                 return try body(of: response, hiding: secrets)
@@ -166,15 +167,13 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// Returns whether the server refused a signed date because its clock differs. Servers check the date before the
-    /// code or the refresh token, so the client can send these again.
-    private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint) -> Bool {
+    /// Whether the server refuses a date that the client has signed, because its own clock differs. Such a refusal comes
+    /// before the code or the refresh token is looked at, so these can be sent again.
+    private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint, _ signedAt: Date) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
         guard isOfProof || error == "invalid_client" && authentication.isSigned else { return false }
-        let now = time.date
-        let signedAt = clocks.date(of: endpoint.url, now: now)
-        return clocks.learn(from: response, to: endpoint.url, signedAt: signedAt, now: now)
+        return clocks.learn(from: response, to: endpoint.url, signedAt: signedAt, now: time.date)
     }
 
     private func response(

@@ -17,9 +17,10 @@ struct DPoPFilter: Filter {
         }
         let token = String(field.dropFirst(scheme.count))
         let (stagedWork, url) = (exchange.stagedWorkCount, exchange.http.url)
+        let signedAt = dpop.clocks.date(of: url, now: exchange.time.date)
         let response = try await send(exchange, token, next)
         guard response.status == 401, !response.source.isStored, exchange.http.body.isReplayable,
-            maySendAgain(after: response, to: url, at: exchange.time.date)
+            maySendAgain(after: response, to: url, signedAt, now: exchange.time.date)
         else { return response }
         exchange.note("dpop", "sent again with another proof, as the server asked")
         await exchange.discard(response)
@@ -38,14 +39,12 @@ struct DPoPFilter: Filter {
         return response
     }
 
-    /// Returns whether the server may accept another proof. Searches the challenge without parsing it, because a wrong
-    /// match costs only one more request.
-    private func maySendAgain(after response: HTTPResponse, to url: URL, at now: Date) -> Bool {
+    /// Whether a refusal asks for another proof. The text is searched and not parsed, because at worst one more request
+    /// is sent.
+    private func maySendAgain(after response: HTTPResponse, to url: URL, _ signedAt: Date, now: Date) -> Bool {
         let challenge = response.headers.values(of: .wwwAuthenticate).joined(separator: ",")
         if challenge.contains("use_dpop_nonce") { return dpop.offersNonce(response) }
         guard challenge.contains("invalid_dpop_proof") else { return false }
-        // Uses the current date, so the duration of the request doesn't count as a clock difference.
-        let signedAt = dpop.clocks.date(of: url, now: now)
         return dpop.clocks.learn(from: response, to: url, signedAt: signedAt, now: now)
     }
 }
