@@ -132,5 +132,16 @@ struct CurlCommandTests {
         let head = HTTPRequest(.head, url, headers: ["Content-Length": "31"])
         #expect(!head.curlCommand().contains("Content-Length"))
     }
+
+    @Test(
+        "a command decodes a response whose coding it asks for",
+        arguments: [("gzip", true), ("deflate, gzip;q=1.0, br", true), (nil, true), ("identity", false), ("", false)])
+    func codings(accepted: String?, isCompressed: Bool) throws {
+        var request = HTTPRequest(.get, try #require(URL(string: base)))
+        if let accepted { request.headers.set(.acceptEncoding, accepted) }
+        #expect(request.curlCommand().contains("--compressed") == isCompressed)
+        request.headers.set(.range, "bytes=0-1")
+        #expect(!request.curlCommand().contains("--compressed"))
+    }
 }
 #endif

@@ -77,4 +77,26 @@ import Testing
             #expect(reader.head?.status == 101 && reader.rest == frames)
         }
     }
+
+    @Test("the lines of a response may end without a carriage return", arguments: ["\n", "\r\n"], ["\n", "\r\n"])
+    func lineEnds(line: String, last: String) throws {
+        let fields = ["HTTP/1.1 101 Web Socket Protocol Handshake", "Upgrade: websocket", "Sec-WebSocket-Accept:a="]
+        let bytes = Data((fields.joined(separator: line) + line + last).utf8) + Data([0x89, 0x00])
+        for split in 0...bytes.count {
+            var reader = ResponseReader()
+            reader.push(bytes.prefix(split))
+            let isEarly = try reader.readHead()
+            #expect(isEarly == (split >= bytes.count - 2))
+            reader.push(bytes.dropFirst(split))
+            #expect(try reader.readHead())
+            #expect(reader.head?.headers["Sec-WebSocket-Accept"] == "a=" && reader.rest == Data([0x89, 0x00]))
+        }
+    }
+
+    @Test("a request ends with one empty line")
+    func requestEnd() throws {
+        let url = try #require(URL(string: "http://a.example/chat"))
+        let head = String(decoding: UpgradeTransport.head(of: HTTPRequest(.get, url)), as: UTF8.self)
+        #expect(head == "GET /chat HTTP/1.1\r\nHost: a.example\r\n\r\n")
+    }
 }

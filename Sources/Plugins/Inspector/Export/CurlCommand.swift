@@ -16,7 +16,8 @@ enum CurlCommand {
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             words += ["-H", quoted(line)]
         }
-        if !request.headers.contains(.acceptEncoding), !request.headers.contains(.range) {
+        let hasCoding = !["", "identity"].contains(request.headers[.acceptEncoding]?.lowercased() ?? "any")
+        if hasCoding, !request.headers.contains(.range) {
             words.append("--compressed")
         }
         var (before, after) = ("", "")

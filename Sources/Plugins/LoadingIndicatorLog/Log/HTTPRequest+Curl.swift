@@ -37,10 +37,11 @@ extension HTTPRequest {
         } else if !self.body.isNone, self.body.length != 0 {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // Transports ask for codings that they can decode, unless the request sets the field. `--compressed` does the
-        // same.
-        if !headers.contains(.acceptEncoding), !headers.contains(.range) { words.append("--compressed") }
-        // Sets or removes the fields that curl would add by itself, unlike a transport.
+        // Transports ask for codings they can decode unless the request sets the field. `--compressed` makes curl do
+        // the same, and decode the codings of the field.
+        let hasCoding = !["", "identity"].contains(headers[.acceptEncoding]?.lowercased() ?? "any")
+        if hasCoding, !headers.contains(.range) { words.append("--compressed") }
+        // Fields that curl adds by itself, unlike a transport.
         var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {

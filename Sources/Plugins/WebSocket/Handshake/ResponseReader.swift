@@ -27,7 +27,7 @@ struct ResponseReader {
     /// `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
-            guard let end = bytes.firstRange(of: Self.headEnd) else {
+            guard let end = Self.endOfHead(in: bytes) else {
                 try check(bytes.count)
                 return false
             }
@@ -72,7 +72,18 @@ struct ResponseReader {
         return .length(Int(clamping: length))
     }
 
-    private static let headEnd = Data("\r\n\r\n".utf8)
+    /// Returns the range from the last line's end to the head's end. Lines may end without a carriage return (RFC 9112,
+    /// section 2.2).
+    private static func endOfHead(in bytes: Data) -> Range<Data.Index>? {
+        var last: Data.Index?
+        for index in bytes.indices where bytes[index] == 0x0A {
+            if let last, index == last + 1 || index == last + 2 && bytes[last + 1] == 0x0D {
+                return last..<(index + 1)
+            }
+            last = index
+        }
+        return nil
+    }
 
     private static func invalid(_ message: String) -> ErrandError { ErrandError(.invalidResponse, message) }
 
