@@ -25,8 +25,8 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it wherever it occurs, also if it's escaped as in a URL, in HTML or in JSON. Ignores secrets under six bytes, which would mask parts of
-    /// harmless words, and any after the first hundred.
+    /// Remembers a secret to mask it wherever it occurs, also if it's escaped as in a URL, in HTML or in JSON. Ignores
+    /// secrets under six bytes, which would mask parts of harmless words, and any after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {

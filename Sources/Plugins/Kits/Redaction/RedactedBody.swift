@@ -23,9 +23,9 @@ extension Redactor {
     ///
     /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
     /// from the bytes. In texts, masks the secrets of URLs, the values after secret names, as in `token=…`,
-    /// credentials such as `Bearer …`, private keys, JSON Web Tokens, and the parts of forms. Other types don't name their fields, and are shown unchanged. The body is omitted
-    /// if its secrets are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but
-    /// isn't.
+    /// credentials such as `Bearer …`, private keys, JSON Web Tokens, and the parts of forms. Other types don't name
+    /// their fields, and are shown unchanged. The body is omitted if its secrets are unknown: it doesn't match its
+    /// declared type, has a content coding, or looks like JSON but isn't.
     ///
     /// ```swift
     /// var redactor = Redactor()
