@@ -117,7 +117,7 @@ struct FurtherStoreTests {
     @Test("the cases for limits don't demand an order, but that replaced entries don't count")
     func limits() async {
         let wrong = await failures(CacheStoreSuite.limitCases) { FaultyDictionary(.countsReplaced, limit: 1_000_000) }
-        #expect(wrong.count == 1 && wrong[0].hasPrefix("a replaced, removed or failed entry"), "\(wrong)")
+        #expect(wrong.count == 1 && wrong[0].hasPrefix("replaced, removed and failed entries"), "\(wrong)")
         #expect(await failures(CacheStoreSuite.limitCases) { FaultyDictionary(nil, limit: 1_000_000) } == [])
         #expect(await failures(CacheStoreSuite.evictionCases) { FaultyDictionary(nil, limit: 1_000_000) } != [])
     }

@@ -143,10 +143,10 @@ struct LimitTests {
             (#"{"uniqueItems": true}"#, numbers(5_000), "70000 bytes of memory"),
             ("{}", keys, "70000 bytes of memory"),
             (#"{"pattern": "a"}"#, "\"" + string(500) + "\"", "at most 300 bytes, because a pattern applies to it"),
-            (#"{"pattern": "^(a|b|\u00e9)*$"}"#, "\"" + string(100) + "\u{e9}\"", "within 200 steps"),
+            (#"{"pattern": "^(a|b|\u00e9)*$"}"#, "\"" + string(100) + "\u{e9}\"", "in at most 200 steps"),
             (#"{"format": "uri"}"#, "\"a:" + string(2_000) + "\"", "at most 1000 steps"),
             (#"{"minLength": 60000}"#, "\"" + string(60_000) + "\"", "at most 1000 steps"),
-            (#"{"multipleOf": 7777777777777777777777}"#, String(repeating: "7", count: 150), "within 200 steps"),
+            (#"{"multipleOf": 7777777777777777777777}"#, String(repeating: "7", count: 150), "in at most 200 steps"),
             (
                 "{\"items\": {\"required\": [\(names)]}}", "[" + String(repeating: "{},", count: 50) + "1]",
                 "at most 1000 steps"

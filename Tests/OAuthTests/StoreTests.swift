@@ -136,7 +136,7 @@ import Android
         #expect(try mode(url.path) == 0o600 && mode(url.deletingLastPathComponent().path) == 0o700)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: url.path)
         let error = await #expect(throws: OAuthError.self) { try await store.load() }
-        #expect(error?.code == .storeFailed && error?.message.contains("others can read") == true)
+        #expect(error?.code == .storeFailed && error?.message.contains("other users can read") == true)
         try await store.save(OAuthToken("b"))
         #expect(try mode(url.path) == 0o600)
         #expect(try await store.load() == OAuthToken("b"))

@@ -31,7 +31,7 @@ extension WrongFilter {
                 return try await next(exchange)
             }
         },
-        WrongFilter("repeats PATCH, which is not POST", caughtBy: once, saying: "a PATCH that failed") {
+        WrongFilter("repeats PATCH, which is not POST", caughtBy: once, saying: "a failed PATCH") {
             exchange, next in
             do { return try await next(exchange) } catch  where exchange.http.method != .post {
                 return try await next(exchange)

@@ -93,7 +93,7 @@ struct WaterfallPageTests {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
         for number in 0..<25 { _ = try await agent.send(Get(path: "item-\(number)")) }
         let page = try read(recorder.waterfallPage().html)
-        #expect(page.text.contains("10 activities") && page.text.contains("15 before these were dropped"))
+        #expect(page.text.contains("10 activities") && page.text.contains("15 earlier activities were dropped"))
         #expect(page.text.contains("item-24") && !page.text.contains("item-3,"))
     }
 

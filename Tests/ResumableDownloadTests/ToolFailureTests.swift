@@ -75,7 +75,7 @@ import Testing
             (["gone?token=canary", folder.file("a").path], 2, ["404 Not Found", "/gone?token=•••", "Check the URL."]),
             (["busy", folder.file("a").path], 1, ["503 Service Unavailable", "wait for 1 day"]),
             (["short", "--tries", "1", folder.file("a").path], 1, ["the connection ended early", "6.0 MiB"]),
-            (["loop", folder.file("a").path], 2, ["redirects"]),
+            (["loop", folder.file("a").path], 2, ["redirected more than 20 times"]),
             (["odd", "--tries", "1", folder.file("a").path], nil, ["/odd was not downloaded"]),
             (["silent", "--timeout", "1", "--tries", "1", folder.file("a").path], 1, ["silent for 1 s", "--timeout"]),
             (["empty", folder.file("a").path], 2, ["/empty was not downloaded"]),

@@ -88,7 +88,8 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
         guard let body = try BodyParameters(http, filter: name) else {
             if BodyParameters.isForeign(http) {
-                exchange.note(name, "no parameters were added, because the request encoded its body (Content-Encoding)")
+                exchange.note(
+                    name, "no parameters were added, because the request applied a content coding to its body")
             }
             return nil
         }
