@@ -246,7 +246,17 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Returns whether the sensitive fields equal `known`, in the same order. Compares them without copying.
+    /// Returns the fields that aren't sensitive and for whose names the test is true, in order. Copies no others.
+    package func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
+        let fields = fields.span
+        var chosen: ContiguousArray<Field> = []
+        for index in fields.indices where !fields[index].isSensitive && fields[index].name.rawName.withSpan(test) {
+            chosen.append(fields[index])
+        }
+        return chosen
+    }
+
+    /// Returns whether the sensitive fields equal these, in order. Compares them where they are, without copies.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0

@@ -84,7 +84,10 @@ public struct Redactor: Sendable {
 
     /// Remembers the values of fields that aren't sensitive, but have the name of a secret, such as `X-API-Key`.
     package mutating func rememberNamedValues(in headers: HTTPHeaders) {
-        for field in headers where !field.isSensitive && redaction.isSecret(field) { rememberNamedValue(of: field) }
+        let redaction = redaction
+        for field in headers.unmarkedFields(where: { redaction.isSecret($0) }) where redaction.isSecret(field) {
+            rememberNamedValue(of: field)
+        }
     }
 
     /// Remembers only words with a digit, because such fields also have ordinary words.
@@ -110,23 +113,24 @@ public struct Redactor: Sendable {
 
     /// Returns the password of Basic credentials (RFC 7617), which a server may repeat decoded. The user is shown.
     private static func password(inBasic text: String) -> String? {
+        guard ASCII.equalsIgnoringCase(String(Substring(text.utf8.prefix(6))), "basic ") else { return nil }
         let words = text.split(separator: " ")
-        guard words.count == 2, ASCII.equalsIgnoringCase(String(words[0]), "basic"),
-            let data = Data(base64Encoded: String(words[1])), let colon = data.firstIndex(of: UInt8(ascii: ":"))
+        guard words.count == 2, let data = Data(base64Encoded: String(words[1])),
+            let colon = data.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
         return String(validating: data[(colon + 1)...], as: UTF8.self)
     }
 
     /// Masks all known secrets in text.
     public func masking(_ text: String) -> String {
-        if !text.withSpan({ secrets.mayOccur(in: $0) }) { return text }
+        if !secrets.mayOccur(in: text) { return text }
         return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
             ?? text
     }
 
     /// Masks all known secrets in header fields.
     public func masking(_ headers: HTTPHeaders) -> HTTPHeaders {
-        if !headers.haveValue(where: { $0.withSpan { secrets.mayOccur(in: $0) } }) { return headers }
+        if !headers.haveValue(where: { secrets.mayOccur(in: $0) }) { return headers }
         var masked = headers
         masked.replaceValues { masking($0.value) }
         return masked
@@ -172,7 +176,15 @@ struct SecretFinder: Sendable {
     /// Returns whether a text may contain a secret. Almost always returns false for a text without secrets.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
-    /// Masks each secret. Returns `nil` if no secret occurs. Overlapping secrets get one mask.
+    func mayOccur(in text: String) -> Bool {
+        if secrets.isEmpty { return false }
+        // A closure that uses `self` would copy the secrets.
+        let pieces = pieces
+        return text.withSpan { pieces.mayOccur(in: $0) }
+    }
+
+    /// Returns the bytes with the mask in place of each secret, or `nil` if no secret occurs. Overlapping secrets get
+    /// one mask.
     func masked(_ text: [UInt8], with mask: String) -> [UInt8]? {
         let ranges = occurrences(in: text)
         if ranges.isEmpty { return nil }

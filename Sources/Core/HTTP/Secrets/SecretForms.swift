@@ -4,22 +4,41 @@ import ErrandMessageSyntax
 enum SecretForms {
     /// Returns the encodings that differ from the text, some of them several times.
     static func all(of text: String) -> [String] {
-        let escaped = PercentEncoding.encode(text)
-        let lowercase = lowercaseEscapes(escaped)
-        let forms = [escaped, lowercase] + (text.contains(" ") ? [plus(escaped), plus(lowercase)] : [])
-        return (forms + html(text) + json(text)).filter { $0 != text }
+        var forms = [PercentEncoding.encode(text)]
+        if text.utf8.contains(UInt8(ascii: " ")) { forms.append(formEncoded(text)) }
+        forms += forms.compactMap(lowercaseEscapes)
+        if text.utf8.contains(where: isEscaped) { forms += html(text) + json(text) }
+        return forms.filter { $0 != text }
     }
 
-    private static func lowercaseEscapes(_ escaped: String) -> String {
-        var rest = 0
-        let bytes = escaped.utf8.map { byte in
-            rest = byte == UInt8(ascii: "%") ? 2 : rest - 1
-            return rest >= 0 ? ASCII.lowercase(byte) : byte
+    /// Returns nil if the escapes have only digits.
+    private static func lowercaseEscapes(_ escaped: String) -> String? {
+        var bytes = Array(escaped.utf8)
+        var hasLetters = false
+        for index in bytes.indices.dropLast(2) where bytes[index] == UInt8(ascii: "%") {
+            for digit in index + 1...index + 2 where ASCII.isLetter(bytes[digit]) {
+                bytes[digit] = ASCII.lowercase(bytes[digit])
+                hasLetters = true
+            }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return hasLetters ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    private static func plus(_ escaped: String) -> String { escaped.replacing("%20", with: "+") }
+    private static func formEncoded(_ text: String) -> String {
+        let space = UInt8(ascii: " ")
+        let escaped = PercentEncoding.encode(text) { $0 == space || ASCII.isUnreserved($0) }
+        return String(decoding: escaped.utf8.map { $0 == space ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
+    }
+
+    /// Whether HTML or JSON may escape a byte.
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+            UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "+"), UInt8(ascii: "`"):
+            true
+        default: byte < 0x20 || byte >= 0x80
+        }
+    }
 
     /// Quotation marks and apostrophes, as programs write them.
     private static let references = [
@@ -36,7 +55,6 @@ enum SecretForms {
     /// As JavaScript, Go, Python, PHP and .NET write it.
     private static func json(_ text: String) -> [String] {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-        guard !isASCII || text.utf8.contains(where: { $0 < 0x20 || "\"\\/<>&'+`".utf8.contains($0) }) else { return [] }
         let none: String.UnicodeScalarView = "".unicodeScalars
         let ascii = isASCII ? [] : [json(text, escaping: none, alsoOthers: true)]
         let usual = [json(text, escaping: none), json(text, escaping: "<>&".unicodeScalars)] + ascii
