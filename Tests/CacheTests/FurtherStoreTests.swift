@@ -14,13 +14,17 @@ actor FaultyDictionary: CacheStore {
     private var heads: [CacheKey: CacheEntryHead] = [:]
     private var bytes = 0
     private var key: Data?
+    private var writes = InFlightWrites()
 
     init(_ fault: Fault?, limit: Int = .max) { (self.fault, self.limit) = (fault, limit) }
 
     func entry(for key: CacheKey) -> CacheEntry? { entries[key] }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.begin(entry.head, for: key)
+        defer { writes.end(write) }
         let data = try await entry.body.collect(upTo: 1_000_000)
+        if writes.isStopped(write) { return }
         let whole = CacheEntry(head: entry.head, body: HTTPBody(data))
         if fault != .countsReplaced { bytes -= entries[key].flatMap { $0.body.data?.count } ?? 0 }
         if bytes + data.count > limit { (entries, heads, bytes) = ([:], [:], 0) }
@@ -44,11 +48,13 @@ actor FaultyDictionary: CacheStore {
     }
 
     func remove(_ key: CacheKey) {
+        writes.stop(key)
         bytes -= entries[key].flatMap { $0.body.data?.count } ?? 0
         (entries[key], heads[key]) = (nil, nil)
     }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.stop(where: matches)
         for (key, head) in heads where matches(head) { remove(key) }
     }
 
@@ -65,6 +71,7 @@ actor FaultyDictionary: CacheStore {
 actor OnlyTheLast: CacheStore {
     private let comparesKeys: Bool
     private var last: (key: CacheKey, entry: CacheEntry)?
+    private var writes = InFlightWrites()
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
     init(comparesKeys: Bool) { self.comparesKeys = comparesKeys }
@@ -74,13 +81,20 @@ actor OnlyTheLast: CacheStore {
     func entry(for key: CacheKey) -> CacheEntry? { isLast(key) ? last?.entry : nil }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.begin(entry.head, for: key)
+        defer { writes.end(write) }
         let data = try await entry.body.collect(upTo: 4_000_000)
+        if writes.isStopped(write) { return }
         last = (key, CacheEntry(head: entry.head, body: HTTPBody(data)))
     }
 
-    func remove(_ key: CacheKey) { if isLast(key) { last = nil } }
+    func remove(_ key: CacheKey) {
+        writes.stop(key)
+        if isLast(key) { last = nil }
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.stop(where: matches)
         if let head = last?.entry.head, matches(head) { last = nil }
     }
 

@@ -199,6 +199,7 @@ final class TwoGenerationStore: CacheStore {
         }
     }
     private let state = Mutex(State())
+    private let writes = Mutex(InFlightWrites())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {
@@ -210,8 +211,12 @@ final class TwoGenerationStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         let body = HTTPBody(try await entry.body.collect(upTo: 5_000_000))
-        state.withLock { $0.put(CacheEntry(head: entry.head, body: body), key) }
+        state.withLock { state in
+            if !writes.withLock({ $0.isStopped(write) }) { state.put(CacheEntry(head: entry.head, body: body), key) }
+        }
     }
 
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
@@ -224,9 +229,13 @@ final class TwoGenerationStore: CacheStore {
         }
     }
 
-    func remove(_ key: CacheKey) async throws { state.withLock { $0.drop(key) } }
+    func remove(_ key: CacheKey) async throws {
+        writes.withLock { _ = $0.stop(key) }
+        state.withLock { $0.drop(key) }
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        writes.withLock { $0.stop(where: matches) }
         state.withLock { state in
             for (key, entry) in state.young.merging(state.old, uniquingKeysWith: { young, _ in young })
             where matches(entry.head) { state.drop(key) }

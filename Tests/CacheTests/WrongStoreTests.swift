@@ -12,7 +12,7 @@ struct WrongStoreTests {
         case dropsTags, dropsPartition, dropsHeaders, roundsDates, mixesPrefixes, mixesEquivalents, mixesCase
         case truncates, cutsLongBodies, keepsTornBodies, keepsTornBodiesWhereNothingWas, forgetsEmptyBodies, readsOnce
         case removesTooMuch, removesTooLittle, removesAllButOne, ignoresRemove, refusesAfterRemoval, mixesHeads
-        case updateIgnoresOld, updateChangesNothing, updateLosesBody, updateMakesEntries, racyBodies
+        case updateIgnoresOld, updateChangesNothing, updateLosesBody, updateMakesEntries, racyBodies, keepsLateWrites
     }
 
     @Test("finds every wrong store", arguments: Fault.allCases)
@@ -80,6 +80,7 @@ private final class WrongStore: CacheStore {
 
     private let fault: WrongStoreTests.Fault?
     private let state = Mutex(State())
+    private let writes = Mutex(InFlightWrites())
 
     init(_ fault: WrongStoreTests.Fault?) { self.fault = fault }
 
@@ -117,6 +118,8 @@ private final class WrongStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         var body = Data()
         do {
             for try await chunk in entry.body {
@@ -136,12 +139,13 @@ private final class WrongStore: CacheStore {
         if fault == .refusesAfterRemoval, state.withLock({ $0.isClosed }) { return }
         if fault == .truncates { body = body.prefix(65_536) }
         if fault == .cutsLongBodies && body.count > 100_000 { body.removeLast() }
-        keep(entry.head, body, key)
+        keep(entry.head, body, key, write)
     }
 
-    private func keep(_ head: CacheEntryHead, _ body: Data, _ key: CacheKey) {
+    private func keep(_ head: CacheEntryHead, _ body: Data, _ key: CacheKey, _ write: InFlightWrites.ID? = nil) {
         let source = StreamedOnce(body)
         state.withLock { state in
+            if let write, fault != .keepsLateWrites, writes.withLock({ $0.isStopped(write) }) { return }
             state.lastHead = head
             let entry = CacheEntry(head: changed(head) ?? head, body: HTTPBody(source: source))
             state.entries[name(key)] = (key, entry, body)
@@ -167,6 +171,7 @@ private final class WrongStore: CacheStore {
     }
 
     func remove(_ key: CacheKey) async throws {
+        writes.withLock { _ = $0.stop(key) }
         state.withLock { state in
             if fault == .removeLosesSecret { state.secret = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }) }
             state.isClosed = true
@@ -175,6 +180,7 @@ private final class WrongStore: CacheStore {
     }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        writes.withLock { $0.stop(where: matches) }
         state.withLock { state in
             if fault == .removeAllLosesSecret {
                 state.secret = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })

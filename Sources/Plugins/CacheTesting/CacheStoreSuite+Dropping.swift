@@ -8,6 +8,9 @@ import Synchronization
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
+    /// Writes whose bodies are being read, and that no removal has dropped.
+    private var writes: [Int: (key: CacheKey, head: CacheEntryHead)] = [:]
+    private var writeCount = 0
 
     init(_ store: any CacheStore) { self.store = store }
 
@@ -24,10 +27,14 @@ actor KeepingStore: CacheStore {
         }
         let source = RecordedSource(entry.body)
         let body = HTTPBody(length: entry.body.length, source: source)
+        writeCount += 1
+        let number = writeCount
+        writes[number] = (key, entry.head)
+        defer { writes[number] = nil }
         try await store.store(CacheEntry(head: entry.head, body: body), for: key)
         // Reads the rest of the body, because a store may stop early.
         while try await source.nextChunk() != nil {}
-        known[key] = (entry.head, source.data)
+        if writes[number] != nil { known[key] = (entry.head, source.data) }
     }
 
     func update(
@@ -43,11 +50,13 @@ actor KeepingStore: CacheStore {
     func remove(_ key: CacheKey) async throws {
         try await store.remove(key)
         known[key] = nil
+        writes = writes.filter { $0.value.key != key }
     }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         try await store.removeAll(where: matches)
         known = known.filter { !matches($0.value.head) }
+        writes = writes.filter { !matches($0.value.head) }
     }
 
     func secret() async throws -> Data { try await store.secret() }

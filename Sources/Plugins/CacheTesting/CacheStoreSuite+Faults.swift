@@ -169,6 +169,31 @@ extension CacheStoreSuite {
                 }
             }
         },
+        Case(description: "a removal also removes an entry whose body is still being read, and no other") { store in
+            for way in ["by key", "by tag", "all", "another entry"] {
+                for hasOld in [false, true] {
+                    let key = CacheKey("\(way) \(hasOld)")
+                    if hasOld { try await store.store(try entry("old", tags: ["old", "any"]), for: key) }
+                    try await write(HeldBody(), key, in: store) {
+                        switch way {
+                        case "by key": try await store.remove(key)
+                        case "by tag": try await store.removeAll { $0.tags.contains("any") }
+                        case "all": try await store.removeAll { _ in true }
+                        default: try await store.removeAll { $0.tags.contains("other") }
+                        }
+                    }
+                    let found = try await text(key, in: store)
+                    if way == "another entry" {
+                        try expect(found == "held back", "an entry is missing after others were removed")
+                    } else {
+                        try expect(
+                            found == nil,
+                            "an entry (\(found ?? "")) exists after it was removed (\(way)) while its body was being read: "
+                                + "don't keep a write that began before the removal")
+                    }
+                }
+            }
+        },
         Case(description: "a removed entry can be stored again") { store in
             let key = CacheKey("k")
             for round in 0..<3 {
@@ -196,6 +221,29 @@ extension CacheStoreSuite {
             }
         },
     ]
+
+    /// Runs a removal while a store reads a body. The removal may wait for the store.
+    private static func write(
+        _ source: HeldBody, _ key: CacheKey, in store: any CacheStore,
+        removing remove: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let new = CacheEntry(head: try entry("", tags: ["new", "any"]).head, body: HTTPBody(source: source))
+        let (written, removed) = (Flag(), Flag())
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                defer { written.set() }
+                try await store.store(new, for: key)
+            }
+            while !source.isHeld, !written.isSet { try await Task.sleep(for: .milliseconds(1)) }
+            group.addTask {
+                defer { removed.set() }
+                try await remove()
+            }
+            for _ in 0..<50 where !removed.isSet { try await Task.sleep(for: .milliseconds(1)) }
+            source.open()
+            try await group.waitForAll()
+        }
+    }
 
     /// The cases for stores whose entries persist. `makeStore` must open the same storage each time.
     ///
@@ -320,6 +368,56 @@ extension CacheStoreSuite {
                 "another entry was evicted although there was room")
         },
     ]
+}
+
+/// A body whose second chunk waits until it's opened.
+private final class HeldBody: HTTPBodySource {
+    private struct State {
+        var count = 0
+        var isOpen = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether a reader waits for the second chunk.
+    var isHeld: Bool { state.withLock { $0.waiter != nil } }
+
+    func open() {
+        let waiter = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func nextChunk() async throws -> Data? {
+        let count = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        if count == 1 { return Data("held ".utf8) }
+        if count > 2 { return nil }
+        await withCheckedContinuation { waiter in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiter = waiter }
+                return state.isOpen
+            }
+            if isOpen { waiter.resume() }
+        }
+        return Data("back".utf8)
+    }
+
+    func cancel() { open() }
+}
+
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
 }
 
 private final class Seen: Sendable {

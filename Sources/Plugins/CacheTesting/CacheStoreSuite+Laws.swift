@@ -57,6 +57,7 @@ private struct Operation: Sendable {
 
 extension Operation.Kind {
     fileprivate var concernsAll: Bool { self == .removeTagged || self == .removeEven }
+    fileprivate var isRemoval: Bool { self == .remove || concernsAll }
 }
 
 /// An operation, its result, and the time when it ran.
@@ -68,6 +69,8 @@ private struct Record: Sendable {
     var found: Int?
     var isUpdated = false
     var begin = 0
+    /// When the store began to read the body of a slow write.
+    var reading: Int?
     var end = 0
 }
 
@@ -186,7 +189,7 @@ private struct StoreLaw: Sendable {
             // The version to replace is a guess: another task may have replaced it already.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
-            try await perform(&record, on: store)
+            try await perform(&record, on: store, history)
             record.end = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             let isWritten =
                 switch operation.kind {
@@ -200,16 +203,20 @@ private struct StoreLaw: Sendable {
         return records
     }
 
-    private static func perform(_ record: inout Record, on store: any CacheStore) async throws {
+    private static func perform(
+        _ record: inout Record, on store: any CacheStore, _ history: History
+    ) async throws {
         let (operation, key) = (record.operation, CacheKey(keys[record.operation.key]))
         switch operation.kind {
         case .store:
             try await store.store(entry(operation.version), for: key)
         case .storeSlowly:
-            let body = HTTPBody(source: SlowBody(text(of: operation.version), isTorn: false))
-            try await store.store(CacheEntry(head: entry(operation.version).head, body: body), for: key)
+            let source = SlowBody(text(of: operation.version), isTorn: false, history)
+            let new = CacheEntry(head: try entry(operation.version).head, body: HTTPBody(source: source))
+            try await store.store(new, for: key)
+            record.reading = source.firstRead
         case .storeTorn:
-            let body = HTTPBody(source: SlowBody(text(of: operation.version), isTorn: true))
+            let body = HTTPBody(source: SlowBody(text(of: operation.version), isTorn: true, history))
             do {
                 try await store.store(CacheEntry(head: entry(operation.version).head, body: body), for: key)
                 throw CacheStoreSuite.Failure(description: "store(_:for:) didn't throw the error of an entry's body")
@@ -280,6 +287,10 @@ private struct StoreLaw: Sendable {
             for index in pending where steps[index].begin <= firstEnd {
                 // An update has two steps, and its write must follow its comparison.
                 if steps[index].isSecond, done & (1 << UInt64(index - 1)) == 0 { continue }
+                // A removal also removes what a store has begun to read.
+                if steps[index].isRemoval, pending.contains(where: { steps[$0].reading < steps[index].begin }) {
+                    continue
+                }
                 let (isPossible, next) = steps[index].apply(value)
                 if isPossible, search(done | 1 << UInt64(index), next) { return true }
             }
@@ -293,6 +304,8 @@ private struct StoreLaw: Sendable {
         let begin: Int
         let end: Int
         var isSecond = false
+        var isRemoval = false
+        var reading = Int.max
         /// Receives the key's value before the step. Returns whether the step's result is possible, and the value after
         /// the step.
         let apply: (Int?) -> (Bool, Int?)
@@ -300,7 +313,9 @@ private struct StoreLaw: Sendable {
 
     private func steps(of record: Record) -> [Step] {
         func step(isSecond: Bool = false, _ apply: @escaping (Int?) -> (Bool, Int?)) -> Step {
-            Step(begin: record.begin, end: record.end, isSecond: isSecond, apply: apply)
+            Step(
+                begin: record.begin, end: record.end, isSecond: isSecond, isRemoval: record.operation.kind.isRemoval,
+                reading: record.reading ?? .max, apply: apply)
         }
         let version = record.operation.version
         switch record.operation.kind {
@@ -378,11 +393,25 @@ private struct StoreLaw: Sendable {
 private final class SlowBody: HTTPBodySource {
     private let text: String
     private let isTorn: Bool
+    private let history: History
     private let index = Atomic(0)
+    private let reading = Atomic(0)
 
-    init(_ text: String, isTorn: Bool) { (self.text, self.isTorn) = (text, isTorn) }
+    init(_ text: String, isTorn: Bool, _ history: History) {
+        (self.text, self.isTorn, self.history) = (text, isTorn, history)
+    }
+
+    /// When the store read the first chunk. `nil` if it hasn't.
+    var firstRead: Int? {
+        let time = reading.load(ordering: .sequentiallyConsistent)
+        return time == 0 ? nil : time
+    }
 
     func nextChunk() async throws -> Data? {
+        if index.load(ordering: .relaxed) == 0 {
+            let time = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
+            reading.store(time, ordering: .sequentiallyConsistent)
+        }
         for _ in 0..<3 { await Task.yield() }
         switch index.add(1, ordering: .relaxed).oldValue {
         case 0: return Data(text.utf8.prefix(10))

@@ -22,6 +22,7 @@ final class DictionaryStore: CacheStore {
         }
     }
     private let state = Mutex(State())
+    private let writes = Mutex(InFlightWrites())
     let limit: CacheLimit
     init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
 
@@ -36,9 +37,12 @@ final class DictionaryStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         let body = try await entry.body.collect(upTo: Int(clamping: limit.bytes))
         let size = Int64(body.count + entry.head.encoded().count + key.text.utf8.count + 200)
         state.withLock { state in
+            if writes.withLock({ $0.isStopped(write) }) { return }
             state.remove(key)
             if size > limit.bytes || limit.entries == 0 { return }
             while state.bytes + size > limit.bytes || state.items.count >= limit.entries,
@@ -66,9 +70,13 @@ final class DictionaryStore: CacheStore {
         }
     }
 
-    func remove(_ key: CacheKey) { state.withLock { $0.remove(key) } }
+    func remove(_ key: CacheKey) {
+        writes.withLock { _ = $0.stop(key) }
+        state.withLock { $0.remove(key) }
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.withLock { $0.stop(where: matches) }
         let heads = state.withLock { $0.items.mapValues(\.head) }
         let keys = heads.filter { matches($0.value) }
         state.withLock { state in
@@ -131,6 +139,7 @@ final class TextStore: CacheStore {
 actor FileStore: CacheStore {
     let directory: URL
     private let entries: Int
+    private var writes = InFlightWrites()
 
     init(_ directory: URL, entries: Int = 500) {
         (self.directory, self.entries) = (directory, entries)
@@ -148,7 +157,7 @@ actor FileStore: CacheStore {
         return (head, Data(data.dropFirst(8 + Int(count))))
     }
 
-    private func write(_ head: CacheEntryHead, _ body: Data, to url: URL) throws {
+    private func save(_ head: CacheEntryHead, _ body: Data, to url: URL) throws {
         let encoded = head.encoded()
         var data = Data((0..<8).reversed().map { UInt8(truncatingIfNeeded: encoded.count >> ($0 * 8)) })
         data.append(encoded)
@@ -169,8 +178,11 @@ actor FileStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.begin(entry.head, for: key)
+        defer { writes.end(write) }
         let body = try await entry.body.collect(upTo: 10_000_000)
-        try write(entry.head, body, to: file(key))
+        if writes.isStopped(write) { return }
+        try save(entry.head, body, to: file(key))
         let all = files()
         if all.count <= entries { return }
         let dated = all.map { url in
@@ -182,13 +194,17 @@ actor FileStore: CacheStore {
 
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) throws -> Bool {
         guard let (current, body) = read(file(key)), current.encoded() == old.encoded() else { return false }
-        try write(head, body, to: file(key))
+        try save(head, body, to: file(key))
         return true
     }
 
-    func remove(_ key: CacheKey) { try? FileManager.default.removeItem(at: file(key)) }
+    func remove(_ key: CacheKey) {
+        writes.stop(key)
+        try? FileManager.default.removeItem(at: file(key))
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.stop(where: matches)
         for url in files() {
             if let (head, _) = read(url), matches(head) { try? FileManager.default.removeItem(at: url) }
         }
@@ -242,6 +258,7 @@ actor TwoTableStore: CacheStore {
 /// Mistake: the comparison of an update and its write aren't one step, so a newer head is overwritten.
 actor SlowUpdateStore: CacheStore {
     private var items: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
+    private var writes = InFlightWrites()
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
 
     func entry(for key: CacheKey) -> CacheEntry? {
@@ -249,7 +266,10 @@ actor SlowUpdateStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.begin(entry.head, for: key)
+        defer { writes.end(write) }
         let body = try await entry.body.collect(upTo: 10_000_000)
+        if writes.isStopped(write) { return }
         if items.count >= 1_000 { items.removeAll() }
         items[key] = (entry.head, body)
     }
@@ -262,9 +282,13 @@ actor SlowUpdateStore: CacheStore {
         return true
     }
 
-    func remove(_ key: CacheKey) { items[key] = nil }
+    func remove(_ key: CacheKey) {
+        writes.stop(key)
+        items[key] = nil
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.stop(where: matches)
         items = items.filter { !matches($0.value.head) }
     }
 

@@ -35,6 +35,7 @@ final class ShardedStore: CacheStore {
         let shard = Mutex(Shard())
     }
     private let boxes = (0..<16).map { _ in Box() }
+    private let writes = Mutex(InFlightWrites())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
     let limit: Int
     init(limit: Int = 16_000_000) { self.limit = limit / 16 }
@@ -51,8 +52,12 @@ final class ShardedStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         let body = try await entry.body.collect(upTo: limit)
-        box(key).shard.withLock { $0.put(key, entry.head, body, limit: limit) }
+        box(key).shard.withLock {
+            if !writes.withLock({ $0.isStopped(write) }) { $0.put(key, entry.head, body, limit: limit) }
+        }
     }
 
     func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) -> Bool {
@@ -63,9 +68,13 @@ final class ShardedStore: CacheStore {
         }
     }
 
-    func remove(_ key: CacheKey) { box(key).shard.withLock { $0.remove(key) } }
+    func remove(_ key: CacheKey) {
+        writes.withLock { _ = $0.stop(key) }
+        box(key).shard.withLock { $0.remove(key) }
+    }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.withLock { $0.stop(where: matches) }
         for box in boxes {
             let heads = box.shard.withLock { $0.entries.mapValues(\.head) }
             for (key, head) in heads where matches(head) {
@@ -115,6 +124,7 @@ final class LogStore: CacheStore {
         }
     }
     private let state = Mutex(State())
+    private let writes = Mutex(InFlightWrites())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
     let isCareful: Bool
     let limit: Int
@@ -131,8 +141,11 @@ final class LogStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         let body = try await entry.body.collect(upTo: 4_000_000)
         state.withLock { state in
+            if writes.withLock({ $0.isStopped(write) }) { return }
             state.records.append(.entry(key, entry.head, body))
             if state.index.updateValue(state.records.count - 1, forKey: key) == nil { state.order.append(key) }
             while state.index.count > limit {
@@ -158,6 +171,7 @@ final class LogStore: CacheStore {
     }
 
     func remove(_ key: CacheKey) {
+        writes.withLock { _ = $0.stop(key) }
         state.withLock { state in
             guard state.index.removeValue(forKey: key) != nil else { return }
             state.order.removeAll { $0 == key }
@@ -167,6 +181,7 @@ final class LogStore: CacheStore {
     }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+        writes.withLock { $0.stop(where: matches) }
         let heads = state.withLock { state in state.index.mapValues { state.read($0)?.head } }
         let doomed = heads.compactMapValues { head in head.flatMap { matches($0) ? $0 : nil } }
         state.withLock { state in
@@ -334,6 +349,7 @@ final class BodyLimitStore: CacheStore {
 final class DigestFileStore: CacheStore {
     private let lock = Mutex<[String: CacheEntryHead]>([:])
     private let directory: URL
+    private let writes = Mutex(InFlightWrites())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
 
     init() {
@@ -357,8 +373,11 @@ final class DigestFileStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        let write = writes.withLock { $0.begin(entry.head, for: key) }
+        defer { writes.withLock { $0.end(write) } }
         let body = try await entry.body.collect(upTo: 4_000_000)
         try lock.withLock { heads in
+            if writes.withLock({ $0.isStopped(write) }) { return }
             try body.write(to: file(key), options: .atomic)
             heads[key.digest] = entry.head
             if heads.count > 2_000, let other = heads.keys.first(where: { $0 != key.digest }) {
@@ -369,6 +388,7 @@ final class DigestFileStore: CacheStore {
     }
 
     func remove(_ key: CacheKey) throws {
+        writes.withLock { _ = $0.stop(key) }
         try lock.withLock { heads in
             if heads.removeValue(forKey: key.digest) != nil { try FileManager.default.removeItem(at: file(key)) }
         }
@@ -383,6 +403,7 @@ final class DigestFileStore: CacheStore {
     }
 
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) throws {
+        writes.withLock { $0.stop(where: matches) }
         let doomed = lock.withLock { $0 }.filter { matches($0.value) }
         try lock.withLock { heads in
             for (name, head) in doomed where heads[name] == head {
