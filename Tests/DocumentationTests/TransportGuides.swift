@@ -15,13 +15,43 @@ private typealias MyTransport = URLSessionTransport
 /// Runs only one feature of the real suite, because the whole suite runs elsewhere.
 private enum TransportConformance {
     static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, laws: LawOptions = .off,
+        for make: @escaping @Sendable () throws -> any Transport, samples: [WireExchange] = [],
+        laws: LawOptions = .off,
         knownLimitations limitations: [KnownLimitation] = []
     ) -> [ConformanceCase] {
-        ErrandConformance.TransportConformance.cases(for: make, laws: laws, knownLimitations: limitations).filter {
+        ErrandConformance.TransportConformance.cases(
+            for: make, samples: samples, laws: laws, knownLimitations: limitations
+        ).filter {
             $0.feature == .ranges
         }
     }
+
+    static func localCases(
+        for make: @escaping @Sendable () throws -> any Transport, at url: String
+    ) -> [ConformanceCase] { ErrandConformance.TransportConformance.localCases(for: make, at: url) }
+}
+
+private struct UnsealingTransport: Transport {
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        HTTPResponse(to: request, status: 200)
+    }
+}
+
+private struct BundleTransport: Transport {
+    init(_ folder: URL) {}
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        HTTPResponse(to: request, status: 200)
+    }
+}
+
+private func sampleCases() -> [ConformanceCase] {
+    let sealed = WireExchange(reply: WireReply(headers: ["X-Sealed": "1"], body: .bytes(50)))
+    let cases = TransportConformance.cases(for: { UnsealingTransport() }, samples: [sealed])
+    return cases
+}
+
+private func localCases(_ folder: URL) -> [ConformanceCase] {
+    TransportConformance.localCases(for: { BundleTransport(folder) }, at: "https://bundle.local/index.html")
 }
 
 private func thoroughCases() -> [ConformanceCase] {

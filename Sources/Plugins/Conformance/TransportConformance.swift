@@ -22,13 +22,15 @@ public enum TransportConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport without connections or shared state.
+    ///   - samples: Exchanges that the transport reacts to, such as a response that it decodes. Laws that allow changed
+    ///     responses mix them into their random exchanges. Defaults to an empty list.
     ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
     ///     all laws.
     ///   - limitations: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, laws: LawOptions = LawOptions(),
-        knownLimitations limitations: [KnownLimitation] = [],
+        for make: @escaping @Sendable () throws -> any Transport, samples: [WireExchange] = [],
+        laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
         let drafts =
@@ -41,7 +43,7 @@ public enum TransportConformance {
             }
         }
         if laws.rounds > 0 {
-            let bench = WireBench(make: make, limitations: limitations)
+            let bench = WireBench(make: make, samples: samples, limitations: limitations)
             cases += Self.cases(of: bench, laws, limit)
         }
         return excused(cases, limitations, limit)
@@ -80,7 +82,7 @@ public enum TransportConformance {
         }
     }
 
-    private static func excused(
+    static func excused(
         _ cases: [ConformanceCase], _ limitations: [KnownLimitation], _ limit: Duration
     ) -> [ConformanceCase] {
         var cases = cases
@@ -162,6 +164,9 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case lifetime
     /// The laws of transports. See ``TransportLaw``.
     case laws
+    /// Responses that the transport creates itself. See
+    /// ``TransportConformance/localCases(for:at:knownLimitations:within:)``.
+    case local
 
     /// The feature's name.
     public var description: String { rawValue }

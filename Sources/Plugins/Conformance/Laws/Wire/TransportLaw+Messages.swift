@@ -41,6 +41,44 @@ extension TransportLaw {
         return nil
     }
 
+    /// The law that the framing of a response doesn't change what its caller receives.
+    public static let framing = TransportLaw(
+        "framing", "law: a response is the same in every framing, and its Content-Length is that of its body",
+        advice: """
+            If you change a body, remove Content-Length, or set it to the new length. Read a body to its end, and \
+            don't rely on a length or on the limits of chunks.
+            """, share: 20,
+        exchanges: { random in
+            var exchange = WireExchange.download(&random)[0]
+            if exchange.method == .head { exchange.method = .get }
+            (exchange.reply.trailers, exchange.reply.informational) = ([:], [])
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        for exchange in exchanges where WireImage(exchange).hasBody && exchange.reply.fault == nil {
+            let run = try bench.run()
+            var first: String?
+            for framing in [WireReply.Framing.length, .chunked([]), .chunked([1, 7]), .untilClose] {
+                for isStreamed in [false, true] {
+                    var copy = exchange
+                    (copy.reply.framing, copy.reply.trailers, copy.isStreamed) = (framing, [:], isStreamed)
+                    let trace = try await run.play(copy)
+                    if let violation = trace.hanging ?? trace.wrongLength { return violation }
+                    let image = trace.image
+                    guard let expected = first else {
+                        first = image
+                        continue
+                    }
+                    if image == expected { continue }
+                    return LawViolation(
+                        expected: "the same response as with a length: \(expected)",
+                        came: "\(image), with the framing \(framing)\(isStreamed ? ", as a stream" : "")")
+                }
+            }
+        }
+        return nil
+    }
+
     /// The law that the transport delivers a head or a part of a body without waiting for later bytes.
     public static let promptness = TransportLaw(
         "promptness", "law: the head and each part of a body are delivered before the server sends more",
@@ -70,6 +108,26 @@ extension TransportLaw {
 }
 
 extension WireTrace {
+    /// The end, the fields and the bytes of a response, without its framing.
+    fileprivate var image: String {
+        guard let head, failure == nil else { return failure.map { "the error \($0.description)" } ?? "no response" }
+        let framing: Set<String> = ["content-length", "transfer-encoding", "connection", "keep-alive"]
+        let fields = head.headers.filter { !framing.contains($0.name.rawName.lowercased()) }
+            .map { "\($0.name.rawName): \($0.value)" }
+        let sum = body.reduce(into: UInt64(14_695_981_039_346_656_037)) { $0 = ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        return "status \(head.status), \(body.count) bytes (\(String(sum, radix: 16))), \(fields.sorted())"
+    }
+
+    /// The fields must describe the body that the caller gets.
+    fileprivate var wrongLength: LawViolation? {
+        guard let head, failure == nil, isComplete, let text = head.headers[.contentLength],
+            !head.headers.contains(.contentEncoding), Int(text) != body.count
+        else { return nil }
+        return LawViolation(
+            expected: "the Content-Length of the body that the caller gets, or none",
+            came: "Content-Length: \(text), with \(body.count) bytes")
+    }
+
     var hanging: LawViolation? {
         isHanging ? LawViolation(expected: "the exchange to end", came: "an exchange that hangs") : nil
     }

@@ -5,7 +5,7 @@ import ErrandTesting
 /// A rule for all transports. It's tested with random exchanges with a scripted server, and compared with a model of
 /// HTTP/1.1.
 ///
-/// ``TransportConformance/cases(for:laws:knownLimitations:within:)`` includes all laws, so you don't have to use this
+/// ``TransportConformance/cases(for:samples:laws:knownLimitations:within:)`` includes all laws, so you don't have to use this
 /// type. A law's failure contains a test with the simplest exchange that breaks it. You can paste this test:
 ///
 /// ```swift
@@ -22,6 +22,8 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     let share: Int
     /// Whether the law compares exchanges with each other.
     let needsTwo: Bool
+    /// Whether the law allows transports that change responses on purpose, so samples can be mixed in.
+    let allowsChanges: Bool
     let judge: @Sendable (WireBench, [WireExchange]) async throws -> LawViolation?
 
     init(
@@ -31,11 +33,12 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     ) {
         (self.identifier, self.name, self.advice, self.share) = (identifier, name, advice, share)
         (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
+        allowsChanges = ["framing", "cancellation", "release"].contains(identifier)
     }
 
     /// All laws, in the order in which they run.
     public static let all = [
-        request, response, promptness, faults, count, events, cancellation, release, separation, concurrency,
+        request, response, framing, promptness, faults, count, events, cancellation, release, separation, concurrency,
     ]
 
     /// The law's name.
@@ -58,6 +61,8 @@ struct WireBench: Sendable {
     typealias Relay = @Sendable (_ port: Int) throws -> any WireRelay
 
     let make: @Sendable () throws -> any Transport
+    /// Exchanges that the transport reacts to.
+    var samples: [WireExchange] = []
     var limitations: [KnownLimitation] = []
     var patience = Duration.seconds(2)
     var relay: Relay?
@@ -80,6 +85,16 @@ extension TransportLaw: RandomLaw {
 
     func simpler(_ exchanges: [WireExchange]) -> [[WireExchange]] {
         WireExchange.simpler(exchanges, keepsCount: needsTwo)
+    }
+
+    func mixed(_ exchanges: [WireExchange], _ bench: WireBench, _ random: inout LawRandom) -> [WireExchange] {
+        if !allowsChanges || bench.samples.isEmpty || random.isTrue(0.4) { return exchanges }
+        let sample = random.pick(bench.samples)
+        return exchanges.map { exchange in
+            var copy = exchange
+            copy.resemble(sample)
+            return copy
+        }
     }
 
     func isExcused(_ exchange: WireExchange, by bench: WireBench) -> Bool {

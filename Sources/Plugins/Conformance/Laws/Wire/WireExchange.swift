@@ -40,6 +40,24 @@ public struct WireExchange: Sendable, Hashable {
     }
 }
 
+extension WireExchange {
+    /// Takes over the fields of an author's sample, and the status, fields and body of its response.
+    mutating func resemble(_ sample: WireExchange) {
+        let plain = WireExchange()
+        for field in sample.headers where !headers.contains(field.name) { headers.add(field.name, field.value) }
+        if sample.method != plain.method { (method, body) = (sample.method, sample.body) }
+        if sample.target != plain.target { target = sample.target }
+        if sample.reply == plain.reply || reply.fault != nil { return }
+        (reply.status, reply.body) = (sample.reply.status, sample.reply.body)
+        for name in Set(sample.reply.headers.map(\.name)) {
+            reply.headers.removeAll { $0.name == name }
+            for field in sample.reply.headers where field.name == name {
+                reply.headers = HTTPHeaders(Array(reply.headers) + [field])
+            }
+        }
+    }
+}
+
 /// A request body in a ``WireExchange``.
 public enum WireBody: Sendable, Hashable {
     /// No body.
