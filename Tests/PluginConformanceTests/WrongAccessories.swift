@@ -151,6 +151,12 @@ extension WrongAccessory {
             "counts for each label", caughtBy: "the accessory's memory for URLs, hosts, labels and bodies is bounded",
             saying: "bytes more"
         ) { Grows(asSet: true) { activity, event in if case .willStart = event { activity.label } else { nil } } },
+        // The output is the table, so it doesn't count as a log.
+        WrongAccessory(
+            "counts for each address, as its output",
+            caughtBy: "the accessory's memory for URLs, hosts, labels and bodies is bounded", saying: "bytes more",
+            output: \.text
+        ) { Addresses() },
     ]
 
     private static func grows(

@@ -20,6 +20,8 @@ public enum AccessoryConformance {
     /// - Parameters:
     ///   - make: Creates an accessory without shared state.
     ///   - output: Returns the output so far, to check it for secrets. Defaults to an empty text.
+    ///   - attach: Gives the accessory the agent that it observes, if it sends requests with it. By default, it does
+    ///     nothing.
     ///   - laws: How thoroughly to test laws. Defaults to a hundred rounds, and at most a minute for all laws.
     ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They stay in the
     ///     list.
@@ -28,23 +30,27 @@ public enum AccessoryConformance {
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
+        attach: @escaping @Sendable (Subject, NetworkAgent) -> Void = { _, _ in },
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
-        let bench = AccessoryBench(
+        var bench = AccessoryBench(
             make: {
                 let subject = try make()
                 return (subject, { try await output(subject) })
             }, gracePeriod: gracePeriod)
+        bench.attach = { accessory, agent in (accessory as? Subject).map { attach($0, agent) } }
         let cases = AccessoryDraft.all.map { draft in
-            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { try await draft.body(bench) }
+            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { [bench] in
+                try await draft.body(bench)
+            }
         }
         let all = laws.rounds > 0 ? AccessoryLaw.all : []
         return
             (cases
             + all.map { law in
-                PluginConformanceCase(name: law.name, limitation: nil, limit: limit) {
+                PluginConformanceCase(name: law.name, limitation: nil, limit: limit) { [bench] in
                     try await law.search(bench, laws)
                 }
             }).excusing(limitations, within: limit)
@@ -63,6 +69,8 @@ struct AccessoryDraft: Sendable {
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
+    /// Gives an accessory the agent that it observes.
+    var attach: @Sendable (any Accessory, NetworkAgent) -> Void = { _, _ in }
 
     /// Provides agents and checks. Its own filter passes every exchange on unchanged.
     var filters: FilterBench {

@@ -1,0 +1,209 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Laws that compare an accessory's output with its own output in other circumstances, because the suite can't know
+/// what it means.
+extension AccessoryLaw {
+    /// An indicator that a plain call switches on and off must be off after every call.
+    static let rest = AccessoryLaw(
+        name: "law: an output that a plain call changes and changes back is the same after every kind of call",
+        advice: """
+            Count calls, not requests: up in `willStart`, down in `didStop`. A call can send several requests, or none, \
+            for example because of redirects, retries and stored responses.
+            """, share: 1
+    ) { bench, _, patience in
+        if try await !isIndicator(bench) { return nil }
+        for scene in BenchScene.allCases where !plain.contains(scene) {
+            let (accessory, output) = try bench.make()
+            let before = try await output()
+            _ = await scene.play(on: bench.agent(accessory))
+            // Detached work, and the end of a call that is cancelled, can take a moment.
+            let looks = Int(patience / .milliseconds(1)) * 40
+            if try await becomes(looks, { try await output() == before }) { continue }
+            let (off, now) = (before.prefix(100).debugDescription, try await output().prefix(100).debugDescription)
+            return LawViolation(expected: "the output \(off) after a call (\(scene.rawValue)), as before it", came: now)
+        }
+        return nil
+    }
+
+    private static let plain: [BenchScene] = [.good, .refused, .lost, .cancelledOnTheWire]
+
+    private static func isIndicator(_ bench: AccessoryBench) async throws -> Bool {
+        let (accessory, output) = try bench.make()
+        let (before, gate) = (try await output(), Gate())
+        let transport = BenchTransport { request, _ in
+            try await gate.wait()
+            return .text("ok", for: request)
+        }
+        let agent = bench.agent(transport, accessory)
+        let task = Task { try? await agent.send(BenchRequest(), options: CallOptions()).value.status }
+        try await gate.reached()
+        let isOn = try await becomes(20) { try await output() != before }
+        gate.open()
+        _ = await task.value
+        if !isOn { return false }
+        if try await !becomes(50, { try await output() == before }) { return false }
+        for scene in plain {
+            let (accessory, output) = try bench.make()
+            let before = try await output()
+            _ = await scene.play(on: bench.agent(accessory))
+            if try await !becomes(50, { try await output() == before }) { return false }
+        }
+        return true
+    }
+
+    private static func becomes(_ looks: Int, _ isSo: () async throws -> Bool) async throws -> Bool {
+        for _ in 0..<looks {
+            if try await isSo() { return true }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return try await isSo()
+    }
+
+    /// Equal calls at the same time must leave the same words as one after the other.
+    static let crowd = AccessoryLaw(
+        name: "law: equal calls at the same time leave the same words in the output as one after the other",
+        advice: """
+            Find what you keep for a call by `activity.id`. Label, method and URL are the same for many calls, so a \
+            second call replaces the first.
+            """, share: 1
+    ) { bench, _, _ in
+        let row = try await words(bench, isTogether: false)
+        let again = try await words(bench, isTogether: false)
+        let crowd = try await words(bench, isTogether: true)
+        if row != again || row == crowd { return nil }
+        let names = Set(row.keys).union(crowd.keys).filter { row[$0] != crowd[$0] }.sorted()
+        func text(_ counts: [Substring: Int]) -> String {
+            names.prefix(8).map { "\($0): \(counts[$0] ?? 0)" }.joined(separator: ", ")
+        }
+        return LawViolation(
+            expected: "the words of three calls one after the other (\(text(row)))", came: text(crowd))
+    }
+
+    private static func words(_ bench: AccessoryBench, isTogether: Bool) async throws -> [Substring: Int] {
+        let (accessory, output) = try bench.make()
+        let gate = Gate()
+        let transport = BenchTransport { request, _ in
+            if isTogether { try await gate.wait() }
+            return .text("ok", for: request)
+        }
+        let agent = bench.agent(transport, accessory)
+        if isTogether {
+            let tasks = (0..<3).map { _ in
+                Task { try? await agent.send(BenchRequest(), options: CallOptions()).value.status }
+            }
+            try await transport.arrived(3)
+            gate.open()
+            for task in tasks { _ = await task.value }
+        } else {
+            for _ in 0..<3 { _ = try? await agent.send(BenchRequest(), options: CallOptions()).value.status }
+        }
+        try await bench.filters.pause()
+        return words(of: try await output())
+    }
+
+    /// Returns how often each word occurs. Numbers, short units and plurals differ between equal calls.
+    private static func words(of text: String) -> [Substring: Int] {
+        text.split { !$0.isLetter }.filter { $0.count > 2 }.reduce(into: [:]) { counts, word in
+            counts[word.last == "s" ? word.dropLast() : word, default: 0] += 1
+        }
+    }
+
+    /// An output that shows the bytes of a transfer must show as many if progress is reported more often.
+    static let totals = AccessoryLaw(
+        name: "law: an output that shows the bytes of a transfer doesn't depend on how often progress is reported",
+        advice: """
+            The numbers of a progress report are totals of the transfer so far. Keep the last report of each transfer, \
+            and add the difference.
+            """, share: 1
+    ) { bench, _, _ in
+        let once = try await output(bench, reports: 1)
+        let plain = try bench.make()
+        let nothing = try await plain.output()
+        guard shows(once, ProgressTransport.length), !shows(nothing, ProgressTransport.length) else { return nil }
+        let often = try await output(bench, reports: 8)
+        if shows(often, ProgressTransport.length) { return nil }
+        return LawViolation(
+            expected: "an output with the \(ProgressTransport.length) bytes of a transfer with eight reports",
+            came: "\(often.prefix(200).debugDescription), and \(once.prefix(200).debugDescription) with one report")
+    }
+
+    private static func output(_ bench: AccessoryBench, reports: Int) async throws -> String {
+        let (accessory, output) = try bench.make()
+        let agent = NetworkAgent(
+            baseURL: FilterBench.origin, transport: ProgressTransport(reports: reports), accessories: [accessory])
+        _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status
+        try await bench.filters.pause()
+        return try await output()
+    }
+
+    /// Whether a text contains a number, with or without separators.
+    private static func shows(_ text: String, _ number: Int) -> Bool {
+        let digits = "\(number)"
+        let parts = [digits] + [",", ".", "'", " ", "_"].map { "\(digits.dropLast(3))\($0)\(digits.suffix(3))" }
+        return parts.contains { part in
+            text.ranges(of: part).contains { range in
+                let before = text[..<range.lowerBound].last?.isNumber ?? false
+                let after = text[range.upperBound...].first?.isNumber ?? false
+                return !before && !after
+            }
+        }
+    }
+
+    /// A call that the accessory sends must not make it send another one, and so on.
+    static let echo = AccessoryLaw(
+        name: "law: the requests that the accessory sends don't make it send more and more",
+        advice: """
+            Your own calls cause events, too. Recognize them, for example by a tag, or send them with an agent without \
+            the accessory.
+            """, share: 1
+    ) { bench, _, patience in
+        for end in ["a response", "a refusal", "an error"] {
+            let (accessory, _) = try bench.make()
+            let transport = BenchTransport { request, index in
+                // Keeps a flood from growing.
+                if index > most { try await Gate().wait() }
+                switch end {
+                case "an error": throw ErrandError(.connectionLost, "cut")
+                case "a refusal": return HTTPResponse(to: request, status: 503)
+                default: return .text("ok", for: request)
+                }
+            }
+            let agent = bench.agent(transport, accessory)
+            bench.attach(accessory, agent)
+            var request = BenchRequest()
+            request.acceptableStatuses = .successful
+            _ = try? await agent.send(request, options: CallOptions()).value.status
+            var (count, idle) = (0, 0)
+            while idle < Int(patience / .milliseconds(1)) * 4, count <= most {
+                try await Task.sleep(for: .milliseconds(1))
+                let now = transport.arrivals.count
+                (count, idle) = (now, now == count ? idle + 1 : 0)
+            }
+            agent.cancelAll()
+            if count <= most { continue }
+            return LawViolation(
+                expected: "a few requests of the accessory after a call that ends with \(end)",
+                came: "\(most) requests, and more")
+        }
+        return nil
+    }
+
+    private static let most = 60
+}
+
+/// Responds with a body of a recognizable length, and reports its progress in steps.
+private struct ProgressTransport: Transport {
+    static let length = 40_013
+
+    let reports: Int
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        for step in 1...reports {
+            let received = step == reports ? Self.length : Self.length / reports * step
+            options.report(.progress(TransferProgress(received: Int64(received), totalToReceive: Int64(Self.length))))
+        }
+        return HTTPResponse(to: request, status: 200, body: HTTPBody(Data(count: Self.length)))
+    }
+}
