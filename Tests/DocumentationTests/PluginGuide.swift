@@ -77,6 +77,25 @@ private func effectCases() -> [[PluginConformanceCase]] {
     return [moved, strict]
 }
 
+private struct SumFilter: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private func sampleCases() -> [PluginConformanceCase] {
+    let summed = LawExchange(replies: [LawReply(headers: ["X-Sum": "324"], body: .text("law"))])
+    let cases = FilterConformance.cases(for: { SumFilter() }, samples: [summed])
+    return cases
+}
+
+private struct NetworkGate: Filter {
+    let isOnline: Bool
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private func heldCases() -> [PluginConformanceCase] {
+    FilterConformance.holdingCases(for: { NetworkGate(isOnline: false) })
+}
+
 private func thoroughCases() -> [PluginConformanceCase] {
     FilterConformance.cases(for: { MyFilter() }, laws: LawOptions(rounds: 10_000, budget: .seconds(600), seed: 7))
 }

@@ -26,10 +26,20 @@ extension FilterLaw {
             if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
             _ = await run.begin(LawCall(each, users: each.users))
         }
+        let past = first.reply(to: 1).failure.map { "\($0)" } ?? "status \(first.reply(to: 1).status)"
+        return try await trail(
+            in: run, of: "\(count) calls to \(first.host) with \(past)", count, before: second, permissions, bench)
+    }
+
+    /// Compares a call after others with the same call alone, and after as many calls of its own kind, which show
+    /// changes such as a counter's.
+    private static func trail(
+        in run: LawRun, of past: String, _ count: Int, before second: LawExchange, _ permissions: Permissions,
+        _ bench: LawBench
+    ) async throws -> LawViolation? {
         let came = await aspects(run, second, permissions)
         var alone: [[String: String]] = []
         for _ in 0..<2 { alone.append(await aspects(try bench.subject().run, second, permissions)) }
-        // Finds the values that calls of the same user to the same host change, too, such as a counter's.
         let (own, _) = try bench.subject()
         for _ in 0..<count {
             var each = second
@@ -43,10 +53,120 @@ extension FilterLaw {
             // Ignores a value that differs in each request, such as a counter or a random value.
             let isField = name.contains("field")
             if isField, alone[0][name] != repeated[name] { continue }
-            let past = first.reply(to: 1).failure.map { "\($0)" } ?? "status \(first.reply(to: 1).status)"
             return LawViolation(
                 expected: "\(name): \(alone[0][name] ?? "none"), as without the earlier calls",
-                came: "\(value ?? "none"), after \(count) calls to \(first.host) with \(past)")
+                came: "\(value ?? "none"), after \(past)")
+        }
+        return nil
+    }
+
+    /// The law that calls that their callers gave up don't count as failures.
+    public static let abandonment = FilterLaw(
+        "abandonment", "law: a call is the same after calls that their callers cancelled or stopped reading",
+        advice: """
+            A cancellation is the caller's decision, and tells nothing about the server. Rethrow it before you count \
+            failures: `error.isCancellation`. Return in a `defer` whatever the call took.
+            """,
+        share: 15, needsTwo: true,
+        exchanges: { random in
+            let url = "\(LawVocabulary.origin)/v1/\(random.pick(["a", "b/c", "a?b=1"]))"
+            var second = LawExchange(random.pick([.get, .get, .post]), url)
+            if second.method == .post { second.body = .text("law") }
+            var first = second
+            if random.isTrue(0.3) {
+                first = LawExchange(.get, url)
+                (first.isStreamed, first.isDropped) = (true, true)
+                first.replies = [LawReply(body: .stream(["a", "b"]))]
+            } else {
+                first.cancellation = .onTheWire
+            }
+            return [first, second]
+        }
+    ) { bench, exchanges in
+        guard exchanges.count == 2, exchanges[0].cancellation != nil || exchanges[0].isDropped else { return nil }
+        let (first, second) = (exchanges[0], exchanges[1])
+        let count = 12
+        let (run, permissions) = try bench.subject()
+        for index in 0..<count {
+            var each = first
+            each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)"
+            _ = await run.play(each)
+        }
+        let past = first.cancellation == nil ? "whose callers dropped the body" : "whose callers cancelled"
+        return try await trail(in: run, of: "\(count) calls \(past)", count, before: second, permissions, bench)
+    }
+
+    /// The law that a response that its request rejected never reaches a later call.
+    public static let acceptance = FilterLaw(
+        "acceptance", "law: a response that a check rejected isn't returned to a later call, however that call ends",
+        advice: """
+            A response is only good after all checks and decoding. Store it in `exchange.whenAccepted`, and keep the \
+            earlier response until then.
+            """,
+        share: 20, needsTwo: true,
+        exchanges: { random in
+            let url = LawExchange.randomURL(&random)
+            let fields: HTTPHeaders = random.pick([
+                [:], [.cacheControl: "max-age=60"], [.entityTag: "\"1\""], [.cacheControl: "max-age=0"],
+            ])
+            let good = LawExchange(.get, url, replies: [LawReply(headers: fields, body: .text("law-good"))])
+            var bad = LawExchange(.get, url, isRefused: true)
+            bad.replies = [LawReply(headers: fields, body: .text("law-refused"))]
+            var later = LawExchange(.get, url)
+            later.replies = [
+                random.pick([
+                    LawReply(headers: fields, body: .text("law-new")), LawReply(503, body: .text("law-new")),
+                    LawReply(failure: .connectionLost), LawReply(failure: .cannotConnect),
+                    LawReply(failure: .timedOut), LawReply(failure: .nameLookupFailed),
+                ])
+            ]
+            return random.isTrue() ? [good, bad, later] : [bad, later]
+        }
+    ) { bench, exchanges in
+        guard let later = exchanges.last, exchanges.contains(where: \.isRefused), !later.isRefused else { return nil }
+        let (run, _) = try bench.subject()
+        for exchange in exchanges.dropLast() { _ = await run.play(exchange) }
+        let rejected = exchanges.filter(\.isRefused).map { $0.reply(to: 1).body.text }
+        for _ in 0..<2 {
+            let outcome = await run.play(later).outcome
+            let body = String(decoding: outcome.response?.body ?? Data(), as: UTF8.self)
+            guard !body.isEmpty, rejected.contains(body), later.reply(to: 1).body.text != body else { continue }
+            return LawViolation(
+                expected: "another response than the one that a check rejected, or an error", came: body)
+        }
+        return nil
+    }
+
+    /// The law that the effect of a response doesn't depend on when its bytes arrive.
+    public static let arrival = FilterLaw(
+        "arrival", "law: a response has the same effect, whether its body arrives with the head or in pieces after it",
+        advice: """
+            If the status is 300 or more, or the caller reads a stream, often only the head has arrived, and \
+            `response.data` is empty. Call `exchange.gatherEvidence(of:)` before you read the body of a failure. If you \
+            read a stream, keep what a chunk leaves over for the next one.
+            """,
+        share: 60,
+        exchanges: { random in
+            var exchange = LawExchange.random(&random)
+            (exchange.deadline, exchange.isDropped, exchange.cancellation) = (nil, false, nil)
+            exchange.isStrict = random.isTrue()
+            exchange.replies[0].failure = nil
+            if random.isTrue() { exchange.replies[0].status = random.pick(LawVocabulary.decisiveStatuses) }
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        for exchange in exchanges {
+            var images: [[String: String]] = []
+            for arrival in [LawCall.Arrival.atOnce, .atOnce, .inPieces] {
+                let (run, permissions) = try bench.subject()
+                images.append(await aspects(run, LawCall(exchange, arrival: arrival), permissions))
+            }
+            for name in Set(images[0].keys).union(images[2].keys).sorted()
+            where images[0][name] == images[1][name] && images[0][name] != images[2][name] {
+                return LawViolation(
+                    expected: "\(name): \(images[0][name] ?? "none"), as for a body that arrives at once",
+                    came: "\(images[2][name] ?? "none"), for a body that arrives in pieces")
+            }
         }
         return nil
     }
@@ -54,7 +174,13 @@ extension FilterLaw {
     private static func aspects(
         _ run: LawRun, _ exchange: LawExchange, _ permissions: Permissions
     ) async -> [String: String] {
-        let trace = await run.begin(LawCall(exchange, users: exchange.users)).trace
+        await aspects(run, LawCall(exchange, users: exchange.users), permissions)
+    }
+
+    private static func aspects(
+        _ run: LawRun, _ call: LawCall, _ permissions: Permissions
+    ) async -> [String: String] {
+        let trace = await run.begin(call).trace
         var aspects = ["the number of requests": "\(trace.sends.count)", "the end of the call": trace.outcome.kind]
         for (index, send) in trace.sends.enumerated() {
             let place = "request \(index + 1)"
@@ -70,7 +196,9 @@ extension FilterLaw {
         }
         if !permissions.mayWait { aspects["the time of the call in seconds"] = "\(Int(trace.elapsed / .seconds(1)))" }
         guard let response = trace.outcome.response else { return aspects }
-        aspects["the body of the response"] = response.body.map { String(decoding: $0.prefix(200), as: UTF8.self) }
+        aspects["the body of the response"] = response.body.map {
+            "\(String(decoding: $0.prefix(200), as: UTF8.self)) (\($0.count) bytes)"
+        }
         for name in Set(response.headers.map(\.name)) {
             aspects["the field \(name.rawName.lowercased()) of the response"] =
                 response.headers.values(of: name).joined(separator: ", ")

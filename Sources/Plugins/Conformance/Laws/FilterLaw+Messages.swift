@@ -233,6 +233,7 @@ extension FilterLaw {
             if random.isTrue(0.05) { return LawExchange.conditionalStory(&random) }
             var exchanges = LawExchange.story(&random)
             if random.isTrue() { exchanges[exchanges.count - 1].replies = [LawReply.full(&random)] }
+            if random.isTrue(0.1) { exchanges[exchanges.count - 1].redirect(&random) }
             if random.isTrue(0.2) { exchanges = [.slow(&random)] }
             return exchanges
         }

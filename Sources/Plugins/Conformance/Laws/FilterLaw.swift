@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// A rule about what a filter must not change. It's tested by running random exchanges with and without the filter.
 ///
-/// ``FilterConformance/cases(for:effects:secrets:laws:knownLimitations:within:gracePeriod:)`` includes all laws, so you
+/// ``FilterConformance/cases(for:effects:samples:secrets:laws:knownLimitations:within:gracePeriod:)`` includes all laws, so you
 /// don't have to use this type. A law's failure contains a test with the simplest exchange that breaks it. You can
 /// paste this test:
 ///
@@ -35,8 +35,8 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
 
     /// All laws, in the order in which they run.
     public static let all = [
-        request, distinction, coding, count, repetition, response, bystanders, concurrency, time, release, separation,
-        history, coherence, recovery,
+        request, distinction, coding, count, repetition, response, arrival, bystanders, concurrency, time, release,
+        separation, history, abandonment, acceptance, coherence, recovery,
     ]
 
     /// The law's name.
@@ -87,6 +87,8 @@ struct LawViolation: Sendable {
 struct LawBench: Sendable {
     let filters: FilterBench
     let effects: [FilterEffect]
+    /// Exchanges that the filter reacts to.
+    var samples: [LawExchange] = []
     /// How long the run must be idle before the clock advances.
     var patience = Duration.milliseconds(5)
 
@@ -138,6 +140,16 @@ extension FilterLaw: RandomLaw {
 
     func simpler(_ exchanges: [LawExchange]) -> [[LawExchange]] {
         LawExchange.simpler(exchanges, keepsCount: needsTwo)
+    }
+
+    func mixed(_ exchanges: [LawExchange], _ bench: LawBench, _ random: inout LawRandom) -> [LawExchange] {
+        if bench.samples.isEmpty || random.isTrue(0.4) { return exchanges }
+        let sample = random.pick(bench.samples)
+        return exchanges.map { exchange in
+            var copy = exchange
+            copy.resemble(sample, onlyFields: needsTwo)
+            return copy
+        }
     }
 
     func arguments(_ bench: LawBench) throws -> String {

@@ -27,6 +27,11 @@ struct Comparison {
                 return different("the body", text(expected.body), text(body))
             }
         }
+        if expected.http.body.isReplayable, !came.http.body.isReplayable, !came.http.body.isNone {
+            return LawViolation(
+                expected: "a body that can be read again, as before the filter, for redirects and retries",
+                came: "a body that can be read once: give the new body a closure that opens the old one")
+        }
         let rest: [(FilterEffect.Kind, String, String, String)] = [
             (.timeout, "the timeout", "\(expected.timeout)", "\(came.timeout)"),
             (.priority, "the priority", "\(expected.priority)", "\(came.priority)"),

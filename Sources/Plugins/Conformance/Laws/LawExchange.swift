@@ -33,6 +33,8 @@ public struct LawExchange: Sendable, Hashable {
     public var isTagged: Bool
     /// Whether a check of the request rejects the response.
     public var isRefused: Bool
+    /// Whether the request only accepts statuses from 200 to 299. By default, it accepts all.
+    public var isStrict: Bool
     /// Whether the caller drops the stream without reading it.
     public var isDropped: Bool
     /// Whether an outer filter sends the request again after a 503.
@@ -46,13 +48,15 @@ public struct LawExchange: Sendable, Hashable {
     public init(
         _ method: HTTPMethod = .get, _ url: String = "https://conformance.example/v1/a", headers: HTTPHeaders = [:],
         body: LawBody = .none, isStreamed: Bool = false, timeout: Duration? = nil, deadline: Duration? = nil,
-        priority: RequestPriority? = nil, isTagged: Bool = false, isRefused: Bool = false, isDropped: Bool = false,
-        isRepeated: Bool = false, cancellation: Cancellation? = nil, replies: [LawReply] = [LawReply()]
+        priority: RequestPriority? = nil, isTagged: Bool = false, isRefused: Bool = false, isStrict: Bool = false,
+        isDropped: Bool = false, isRepeated: Bool = false, cancellation: Cancellation? = nil,
+        replies: [LawReply] = [LawReply()]
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.isStreamed, self.timeout, self.deadline, self.priority) = (isStreamed, timeout, deadline, priority)
-        (self.isTagged, self.isRefused, self.isDropped) = (isTagged, isRefused, isDropped)
-        (self.isRepeated, self.cancellation, self.replies) = (isRepeated, cancellation, replies)
+        (self.isTagged, self.isRefused, self.isStrict) = (isTagged, isRefused, isStrict)
+        (self.isDropped, self.isRepeated) = (isDropped, isRepeated)
+        (self.cancellation, self.replies) = (cancellation, replies)
     }
 
     func reply(to send: Int) -> LawReply { replies[min(send, replies.count) - 1] }
@@ -130,6 +134,7 @@ extension LawExchange: CustomStringConvertible {
         if let priority { parts.append("priority: .\(priority)") }
         if isTagged { parts.append("isTagged: true") }
         if isRefused { parts.append("isRefused: true") }
+        if isStrict { parts.append("isStrict: true") }
         if isDropped { parts.append("isDropped: true") }
         if isRepeated { parts.append("isRepeated: true") }
         if let cancellation { parts.append("cancellation: .\(cancellation)") }

@@ -14,7 +14,9 @@ final class LawProbe: Filter {
     init(_ stages: FilterStages) { self.stages = stages }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let call = (exchange.request as? LawRequest)?.call else { return try await next(exchange) }
+        guard let call = (exchange.request as? LawRequest)?.call, !isMirror(exchange, of: call) else {
+            return try await next(exchange)
+        }
         let name = stages == .call ? "outside" : "inside"
         exchange.whenAccepted {
             call.note { $0.work.append("\(name) committed") }
@@ -47,6 +49,14 @@ final class LawProbe: Filter {
             throw error
         }
     }
+
+    /// Whether a request is a copy for another server: detached, safe and without secrets.
+    private func isMirror(_ exchange: Exchange, of call: LawCall) -> Bool {
+        exchange.activity.kind == .background && exchange.http.method.isSafe
+            && exchange.http.host != URL(string: call.exchange.url)?.host()
+            && !exchange.http.headers.contains(where: \.isSensitive)
+    }
+
     private func passed(_ exchange: Exchange, _ call: LawCall, _ next: Next) async throws -> HTTPResponse {
         let count = exchange.stagedWorkCount
         let first = try await next(exchange)

@@ -140,16 +140,35 @@ final class LawCall: Sendable {
     let gate: Gate?
     /// The stage before which the call's task is cancelled. `nil` if it isn't.
     let cancelledBefore: FilterStages?
+    let arrival: Arrival
+
+    /// How a response's body arrives.
+    enum Arrival {
+        /// As the exchange and the delivery determine.
+        case asDelivered
+        /// In one piece, along with the head if it isn't streamed.
+        case atOnce
+        /// In many pieces, and later than the head if the transport doesn't have to collect it.
+        case inPieces
+    }
 
     init(
         _ exchange: LawExchange, isShared: Bool = false, users: [UserMark] = [], notices: HTTPHeaders = [:],
-        heldBy gate: Gate? = nil, cancelledBefore stage: FilterStages? = nil
+        heldBy gate: Gate? = nil, cancelledBefore stage: FilterStages? = nil, arrival: Arrival = .asDelivered
     ) {
+        self.arrival = arrival
         (self.exchange, self.isShared, self.users, self.notices) = (exchange, isShared, users, notices)
         (self.gate, cancelledBefore) = (gate, stage)
     }
 
-    var trace: LawTrace { state.withLock { $0.trace } }
+    /// More requests than this count as a call that doesn't end.
+    static let most = 200
+
+    var trace: LawTrace {
+        var trace = state.withLock { $0.trace }
+        if trace.isEndless { trace.outcome = .endless }
+        return trace
+    }
 
     var isCancelled: Bool { state.withLock { $0.isCancelling } }
 
@@ -242,7 +261,7 @@ struct LawRequest: Request {
     var timeout: Duration? { call.exchange.timeout }
     var deadline: Duration? { call.exchange.deadline }
     var priority: RequestPriority? { call.exchange.priority }
-    var acceptableStatuses: StatusCodes { .any }
+    var acceptableStatuses: StatusCodes { call.exchange.isStrict ? .successful : .any }
     var acceptableContentTypes: ContentTypes { .any }
     var checks: [ResponseCheck] {
         call.exchange.isRefused ? [ResponseCheck("conformance") { _ in throw BenchError() }] : []
@@ -256,13 +275,21 @@ final class LawSource: HTTPBodySource {
     private let call: LawCall
     private let isAwaiting: Bool
     private let cancelsAfterFirst: Bool
+    private let isSlow: Bool
+    private let clock: LawClock?
     private let index = Atomic(0)
 
     init(
         _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,
-        cancelsAfterFirst: Bool = false
+        cancelsAfterFirst: Bool = false, arrival: LawCall.Arrival = .asDelivered, clock: LawClock? = nil
     ) {
-        pieces = chunks.flatMap(Self.cut)
+        self.clock = clock
+        switch arrival {
+        case .asDelivered: pieces = chunks.flatMap(Self.cut)
+        case .atOnce: pieces = [Data(chunks.joined().utf8)]
+        case .inPieces: pieces = Self.pieces(of: Data(chunks.joined().utf8))
+        }
+        isSlow = arrival == .inPieces
         firstCount = chunks.first.map { Self.cut($0).count } ?? 1
         (self.call, self.failure) = (call, failure)
         (self.isAwaiting, self.cancelsAfterFirst) = (isAwaiting, cancelsAfterFirst)
@@ -270,6 +297,11 @@ final class LawSource: HTTPBodySource {
 
     func nextChunk() async throws -> Data? {
         let index = index.add(1, ordering: .relaxed).oldValue
+        if isSlow {
+            // Longer than a short body may delay a response, and shorter than the wait for evidence.
+            if index == 0, let clock { try await clock.sleep(until: clock.now.advanced(by: .milliseconds(400))) }
+            for _ in 0..<3 { await Task.yield() }
+        }
         if index >= firstCount, isAwaiting { try await call.isReading.wait(within: .seconds(3_600)) }
         if index >= firstCount, cancelsAfterFirst {
             call.cancel()
@@ -278,6 +310,12 @@ final class LawSource: HTTPBodySource {
         if index < pieces.count { return pieces[index] }
         if let failure { throw ErrandError(failure, "conformance") }
         return nil
+    }
+
+    /// Splits bytes into up to sixty short pieces.
+    private static func pieces(of data: Data) -> [Data] {
+        let size = max(1, data.count / 60)
+        return stride(from: 0, to: data.count, by: size).map { Data(data.dropFirst($0).prefix(size)) }
     }
 
     /// Splits a chunk within its first multibyte character, as a network can.
@@ -307,6 +345,12 @@ final class LawServer: ConnectingTransport {
             return .text("ok", for: request)
         }
         let (call, exchange) = (tag.call, tag.call.exchange)
+        if tag.number > LawCall.most {
+            // Ends a call that would never end.
+            call.note { $0.isEndless = true }
+            call.cancel()
+            try await Gate().wait(within: .seconds(3_600))
+        }
         let body = try await received(request)
         call.note { trace in
             let index = tag.number - 1
@@ -338,10 +382,19 @@ final class LawServer: ConnectingTransport {
                 source: call.keep(
                     LawSource(
                         chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
-                        cancelsAfterFirst: exchange.cancellation == .whileReading)))
+                        cancelsAfterFirst: exchange.cancellation == .whileReading, arrival: call.arrival, clock: clock))
+            )
         default:
             if let failure = reply.failure { throw ErrandError(failure, "conformance") }
-            response.body = HTTPBody(Data(reply.body.text.utf8))
+            let text = reply.body.text
+            // A transport returns the head before the body if the status may decide.
+            let isCollected = call.arrival == .atOnce || options.collectsBody(ofStatus: reply.status)
+            response.body =
+                isCollected || exchange.isStreamed || text.isEmpty
+                ? HTTPBody(Data(text.utf8))
+                : HTTPBody(
+                    length: Int64(text.utf8.count),
+                    source: call.keep(LawSource([text], of: call, arrival: call.arrival, clock: clock)))
         }
         options.report(
             .progress(TransferProgress(sent: Int64(body.count), received: Int64(reply.body.text.utf8.count))))

@@ -58,6 +58,8 @@ struct LawTrace: Sendable {
     /// The work that other filters staged, and the checks that they ran.
     var work: [String] = []
     var elapsed = Duration.zero
+    /// Whether the call sent so many requests that the server stopped it.
+    var isEndless = false
     var isBegun = false
     var isReached = false
 }

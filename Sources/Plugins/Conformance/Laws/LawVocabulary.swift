@@ -128,6 +128,7 @@ extension LawExchange {
         if random.isTrue(0.3) { exchange.priority = random.pick([.low, .high]) }
         exchange.isTagged = random.isTrue(0.4)
         exchange.isRefused = random.isTrue(0.1)
+        exchange.isStrict = random.isTrue(0.1)
         exchange.isDropped = exchange.isStreamed && random.isTrue(0.15)
         exchange.replies = [LawReply.random(to: exchange, &random)]
         return exchange
@@ -216,6 +217,7 @@ extension LawExchange {
         add { $0.priority = nil }
         add { $0.isTagged = false }
         add { $0.isRefused = false }
+        add { $0.isStrict = false }
         add { $0.isDropped = false }
         add { $0.isRepeated = false }
         add { $0.cancellation = nil }
@@ -258,6 +260,21 @@ extension LawExchange {
 }
 
 extension LawReply {
+    fileprivate mutating func resemble(_ sample: LawReply, isStreamed: Bool, onlyFields: Bool) {
+        for name in Set(sample.headers.map(\.name)) {
+            headers.removeAll { $0.name == name }
+            for value in sample.headers.values(of: name) { headers.add(name, value) }
+        }
+        if onlyFields { return }
+        (status, body) = (sample.status, sample.body)
+        headers.removeAll { $0.name == .contentLength && !sample.headers.contains($0.name) }
+        // The same bytes, as a stream.
+        if isStreamed, case .text(let text) = sample.body {
+            let half = text.index(text.startIndex, offsetBy: text.count / 2)
+            body = .stream([String(text[..<half]), String(text[half...])].filter { !$0.isEmpty })
+        }
+    }
+
     static func random(to exchange: LawExchange, _ random: inout LawRandom) -> LawReply {
         var reply = LawReply()
         if random.isTrue(0.4) { reply.status = random.pick(LawVocabulary.statuses) }
@@ -332,6 +349,28 @@ extension LawReply {
 }
 
 extension LawExchange {
+    /// Takes over what an author's sample has in common with the exchanges that a filter reacts to.
+    ///
+    /// - Parameter onlyFields: Keeps URLs, methods and bodies, for laws that compare them.
+    mutating func resemble(_ sample: LawExchange, onlyFields: Bool) {
+        let plain = LawExchange()
+        for field in sample.headers where !headers.contains(field.name) {
+            headers.add(field.name, field.value, sensitive: field.isSensitive)
+        }
+        if !onlyFields {
+            if sample.method != plain.method || sample.body != .none {
+                (method, body) = (sample.method, sample.body)
+                if cancellation == .whileReading { cancellation = nil }
+            }
+            if sample.url != plain.url { url = sample.url }
+            isStrict = isStrict || sample.isStrict
+        }
+        if sample.replies == plain.replies { return }
+        for index in replies.indices where replies[index].failure == nil && !replies[index].isRedirect {
+            replies[index].resemble(sample.reply(to: index + 1), isStreamed: isStreamed, onlyFields: onlyFields)
+        }
+    }
+
     mutating func redirect(_ random: inout LawRandom) {
         let origin = random.pick([LawVocabulary.origin, LawVocabulary.foreignOrigins[0]])
         let location: HTTPHeaders = [.location: "\(origin)/v1/there"]

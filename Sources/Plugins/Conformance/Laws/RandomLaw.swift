@@ -22,6 +22,8 @@ protocol RandomLaw: Sendable {
 
     func violation(_ bench: Bench, _ exchanges: [Exchange], patience: Duration) async throws -> LawViolation?
     func simpler(_ exchanges: [Exchange]) -> [[Exchange]]
+    /// Returns random exchanges that sometimes resemble samples of the plugin's author.
+    func mixed(_ exchanges: [Exchange], _ bench: Bench, _ random: inout LawRandom) -> [Exchange]
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
     /// The arguments before the exchanges, as written in a test.
     func arguments(_ bench: Bench) throws -> String
@@ -38,6 +40,8 @@ struct LawShrinking {
 }
 
 extension RandomLaw {
+    func mixed(_ exchanges: [Exchange], _ bench: Bench, _ random: inout LawRandom) -> [Exchange] { exchanges }
+
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool { false }
 
     /// Returns the violation if it occurs in each attempt. Each attempt has its own waiting time.
@@ -57,7 +61,7 @@ extension RandomLaw {
         let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
         for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
             try Task.checkCancellation()
-            let exchanges = exchanges(&random)
+            let exchanges = mixed(exchanges(&random), bench, &random)
             if exchanges.contains(where: { isExcused($0, by: bench) }) { continue }
             guard let violation = try await confirmed(bench, exchanges) else { continue }
             throw try await failure(bench, exchanges, violation, options)

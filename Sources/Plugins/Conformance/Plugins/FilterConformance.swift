@@ -26,6 +26,8 @@ public enum FilterConformance {
     ///   - make: Creates a filter, or a group of filters, without shared state.
     ///   - effects: The changes that the filter makes on purpose. Cases that don't allow them are omitted. By default,
     ///     the laws derive them from the filter's traits.
+    ///   - samples: Exchanges that the filter reacts to, such as a response with its media type, or a request to its
+    ///     host. The laws mix them into their random exchanges. Defaults to an empty list.
     ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors, or
     ///     descriptions, or reach another origin. The cases always check the secrets in their requests. Defaults to an
     ///     empty list.
@@ -36,7 +38,8 @@ public enum FilterConformance {
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive the call. Defaults to 30 seconds.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], secrets: [String] = [],
+        for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
+        samples: [LawExchange] = [], secrets: [String] = [],
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
@@ -58,7 +61,8 @@ public enum FilterConformance {
             }
         }
         let bench = LawBench(
-            filters: FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod), effects: effects)
+            filters: FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod), effects: effects,
+            samples: samples)
         let all = laws.rounds > 0 ? FilterLaw.all : []
         return
             (cases
