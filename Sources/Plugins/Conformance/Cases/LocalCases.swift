@@ -6,7 +6,7 @@ extension TransportConformance {
     /// Returns the cases for a transport that responds to some URLs itself, for example with files of the app.
     ///
     /// ```swift
-    /// TransportConformance.localCases(for: { BundleTransport(folder) }, at: "https://bundle.local/index.html")
+    /// TransportConformance.localCases(for: { MyTransport() }, at: "https://bundle.local/index.html")
     /// ```
     ///
     /// - Parameters:

@@ -250,13 +250,15 @@ extension AccessoryConformance {
     /// a law contains a call to this method, to repeat it.
     public static func check<Subject: Accessory>(
         _ make: @escaping @Sendable () throws -> Subject,
-        output: @escaping @Sendable (Subject) async throws -> String = { _ in "" }, _ exchanges: LawExchange...
+        output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
+        attach: @escaping @Sendable (Subject, NetworkAgent) -> Void = { _, _ in }, _ exchanges: LawExchange...
     ) async throws {
-        let bench = AccessoryBench(
+        var bench = AccessoryBench(
             make: {
                 let subject = try make()
                 return (subject, { try await output(subject) })
             }, gracePeriod: .seconds(5))
+        bench.attach = { accessory, agent in (accessory as? Subject).map { attach($0, agent) } }
         for law in AccessoryLaw.all {
             guard let violation = try await law.judge(bench, exchanges, .milliseconds(25)) else { continue }
             throw ConformanceFailure(expected: violation.expected, came: violation.came).named(law.name)

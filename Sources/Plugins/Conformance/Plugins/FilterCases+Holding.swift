@@ -7,7 +7,7 @@ extension FilterConformance {
     /// a network or a sign-in.
     ///
     /// ```swift
-    /// FilterConformance.holdingCases(for: { NetworkGate(isOnline: false) })
+    /// FilterConformance.holdingCases(for: { MyFilter() })
     /// ```
     ///
     /// - Parameters:
