@@ -101,6 +101,17 @@ actor OnlyTheLast: CacheStore {
     func secret() -> Data { key }
 }
 
+/// Drops every entry at once, and never suspends.
+final class NoRoom: CacheStore {
+    func entry(for key: CacheKey) -> CacheEntry? { nil }
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws {
+        _ = try await entry.body.collect(upTo: 4_000_000)
+    }
+    func remove(_ key: CacheKey) {}
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {}
+    func secret() -> Data { Data(0..<32) }
+}
+
 @Suite("Stores that race, write late, or have little room are judged by the suite", .endsInTime)
 struct FurtherStoreTests {
     private func failures(
@@ -141,6 +152,7 @@ struct FurtherStoreTests {
         #expect(await failures(CacheStoreSuite.droppingCases) { OnlyTheLast(comparesKeys: true) } == [])
         #expect(await failures(CacheStoreSuite.droppingCases) { OnlyTheLast(comparesKeys: false) } != [])
         #expect(await failures(CacheStoreSuite.droppingCases) { MemoryStore() } == [])
+        #expect(await failures(CacheStoreSuite.droppingCases) { NoRoom() } == [])
         for fault in FaultyDictionary.Fault.allCases where fault != .countsReplaced {
             #expect(await failures(CacheStoreSuite.droppingCases) { FaultyDictionary(fault) } != [], "\(fault)")
         }

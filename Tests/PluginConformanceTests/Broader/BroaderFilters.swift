@@ -148,6 +148,25 @@ struct Renewal: Filter {
     }
 }
 
+/// Sends a detached copy of each second read to another host, and ignores its response.
+final class ReadCopies: Filter {
+    private let count = Atomic(0)
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        if exchange.http.method == .get, exchange.http.body.isNone, exchange.delivery == .data,
+            count.add(1, ordering: .relaxed).newValue.isMultiple(of: 2), let host = exchange.http.host,
+            let url = URL(string: exchange.http.urlText.replacing("://\(host)", with: "://mirror.example"))
+        {
+            exchange.detach("mirror") { copy in
+                var copy = copy
+                copy.http.url = url
+                await copy.discard(try await next(copy))
+            }
+        }
+        return try await next(exchange)
+    }
+}
+
 struct WrongSum: Error {}
 
 /// Compares the sum of a body's bytes with a field.

@@ -49,6 +49,14 @@ struct BroaderPluginTests {
         for each in cases where each.name.hasPrefix("law: ") { try await each.run() }
     }
 
+    @Test("no law refuses a filter that mirrors reads with detached copies")
+    func mirror() async throws {
+        let cases = FilterConformance.cases(
+            for: { ReadCopies() }, effects: [.repeats(.get)], laws: LawOptions(rounds: 30, budget: .seconds(600)),
+            within: .seconds(600), gracePeriod: .seconds(300))
+        for each in cases where each.name.hasPrefix("law: ") { try await each.run() }
+    }
+
     // MARK: Samples
 
     /// A response with the field that a filter examines.
