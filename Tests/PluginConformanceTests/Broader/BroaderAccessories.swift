@@ -78,6 +78,26 @@ final class ReceivedBytes: Accessory {
     }
 }
 
+/// Signs the user out if the server refuses the user.
+final class SignOuts: Accessory {
+    /// Right: acts on the end of a call. Wrong: acts on each response.
+    private let waitsForEnd: Bool
+    private let number = Mutex(0)
+
+    init(waitsForEnd: Bool) { self.waitsForEnd = waitsForEnd }
+
+    var count: Int { number.withLock { $0 } }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        switch event {
+        case .received(let response, _, _) where !waitsForEnd && response.status == 401: number.withLock { $0 += 1 }
+        case .didStop(.failure(let error)) where waitsForEnd:
+            if (error as? ErrandError)?.response?.status == 401 { number.withLock { $0 += 1 } }
+        default: break
+        }
+    }
+}
+
 /// Sends a report of each failed call.
 final class Reporter: Accessory {
     enum IsReport: TagKey { static let defaultValue = false }

@@ -110,11 +110,13 @@ struct BroaderPluginTests {
 
     private static func laws<Subject: Accessory>(
         _ name: String, output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
+        outcomes: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
         attach: @escaping @Sendable (Subject, NetworkAgent) -> Void = { _, _ in },
         _ make: @escaping @Sendable () -> Subject
     ) -> PluginConformanceCase? {
         AccessoryConformance.cases(
-            for: make, output: output, attach: attach, within: .seconds(600), gracePeriod: .seconds(300)
+            for: make, output: output, outcomes: outcomes, attach: attach, within: .seconds(600),
+            gracePeriod: .seconds(300)
         ).first { $0.name.contains(name) }
     }
 
@@ -139,6 +141,14 @@ struct BroaderPluginTests {
     @Test("a law refuses a sum of bytes that adds totals", arguments: [false, true])
     func bytes(isRight: Bool) async throws {
         let each = Self.laws("how often progress", output: { $0.text }) { ReceivedBytes(addsDifferences: isRight) }
+        try await expect(isRight, each)
+    }
+
+    @Test("a law refuses a sign-out because of an attempt", arguments: [false, true])
+    func signOuts(isRight: Bool) async throws {
+        let each = Self.laws("doesn't depend on its attempts", outcomes: { "\($0.count)" }) {
+            SignOuts(waitsForEnd: isRight)
+        }
         try await expect(isRight, each)
     }
 

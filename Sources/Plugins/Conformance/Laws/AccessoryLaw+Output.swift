@@ -151,6 +151,56 @@ extension AccessoryLaw {
         }
     }
 
+    /// What an accessory does because of the end of a call must not depend on the attempts before it.
+    static let outcome = AccessoryLaw(
+        name: "law: what depends on the end of a call doesn't depend on its attempts",
+        advice: """
+            A refused or lost attempt isn't the end of a call: a filter may renew a token, or try again. Act in \
+            `didStop`, on its outcome, instead of in `received`.
+            """, share: 1
+    ) { bench, _, _ in
+        for end in [200, 401, 404, 503] {
+            let plain = try await outcomes(bench, after: nil, end: end)
+            for first in [302, 401, 403, 404, 429, 500, 503, 0] {
+                let came = try await outcomes(bench, after: first, end: end)
+                if came == plain { continue }
+                let attempt = first == 0 ? "a lost connection" : "status \(first)"
+                return LawViolation(
+                    expected: "\(plain.prefix(100).debugDescription) after a call that ends with \(end)",
+                    came: "\(came.prefix(100).debugDescription), if its first attempt ends with \(attempt)")
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter first: The status of the first attempt, or zero for a lost connection.
+    private static func outcomes(_ bench: AccessoryBench, after first: Int?, end: Int) async throws -> String {
+        let (accessory, _) = try bench.make()
+        let transport = BenchTransport { request, index in
+            guard index == 1, let first else { return .text("ok", status: end, for: request) }
+            if first == 0 { throw ErrandError(.connectionLost, "cut") }
+            return HTTPResponse(to: request, status: first, headers: first == 302 ? [.location: "there"] : [:])
+        }
+        let again = ClosureFilter(.call) { exchange, next in
+            let staged = exchange.stagedWorkCount
+            do {
+                let response = try await next(exchange)
+                if first == nil || first == 302 { return response }
+                await exchange.discard(response)
+            } catch {
+                if first != 0 { throw error }
+            }
+            await exchange.discardStagedWork(after: staged)
+            return try await next(exchange)
+        }
+        let agent = bench.filters.agent(transport, outside: [again], filter: nil, accessories: [accessory])
+        var request = BenchRequest()
+        request.acceptableStatuses = .successful
+        _ = try? await agent.send(request, options: CallOptions()).value.status
+        try await bench.filters.pause()
+        return try await bench.outcomes(accessory)
+    }
+
     /// A call that the accessory sends must not make it send another one, and so on.
     static let echo = AccessoryLaw(
         name: "law: the requests that the accessory sends don't make it send more and more",

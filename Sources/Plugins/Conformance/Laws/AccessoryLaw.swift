@@ -9,7 +9,7 @@ struct AccessoryLaw: RandomLaw {
     let share: Int
     let judge: @Sendable (AccessoryBench, [LawExchange], Duration) async throws -> LawViolation?
 
-    static let all = [conservation, secrecy, order, thrift, rest, crowd, totals, echo]
+    static let all = [conservation, secrecy, order, thrift, rest, crowd, totals, outcome, echo]
 
     static let patience: [Duration] = [.milliseconds(5), .milliseconds(25), .milliseconds(100)]
     static let shrinking = LawShrinking(patience: [.milliseconds(5), .milliseconds(10)], time: .seconds(5))

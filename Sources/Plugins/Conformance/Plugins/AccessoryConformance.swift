@@ -20,6 +20,8 @@ public enum AccessoryConformance {
     /// - Parameters:
     ///   - make: Creates an accessory without shared state.
     ///   - output: Returns the output so far, to check it for secrets. Defaults to an empty text.
+    ///   - outcomes: Returns what the accessory did because of the ends of calls, such as the number of sign-outs. It
+    ///     must not depend on the attempts of a call. Defaults to an empty text.
     ///   - attach: Gives the accessory the agent that it observes, if it sends requests with it. By default, it does
     ///     nothing.
     ///   - laws: How thoroughly to test laws. Defaults to a hundred rounds, and at most a minute for all laws.
@@ -30,6 +32,7 @@ public enum AccessoryConformance {
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
+        outcomes: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
         attach: @escaping @Sendable (Subject, NetworkAgent) -> Void = { _, _ in },
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600),
@@ -41,6 +44,10 @@ public enum AccessoryConformance {
                 return (subject, { try await output(subject) })
             }, gracePeriod: gracePeriod)
         bench.attach = { accessory, agent in (accessory as? Subject).map { attach($0, agent) } }
+        bench.outcomes = { accessory in
+            guard let subject = accessory as? Subject else { return "" }
+            return try await outcomes(subject)
+        }
         let cases = AccessoryDraft.all.map { draft in
             PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { [bench] in
                 try await draft.body(bench)
@@ -71,6 +78,8 @@ struct AccessoryBench: Sendable {
     let gracePeriod: Duration
     /// Gives an accessory the agent that it observes.
     var attach: @Sendable (any Accessory, NetworkAgent) -> Void = { _, _ in }
+    /// Returns what an accessory did because of the ends of calls.
+    var outcomes: @Sendable (any Accessory) async throws -> String = { _ in "" }
 
     /// Provides agents and checks. Its own filter passes every exchange on unchanged.
     var filters: FilterBench {
