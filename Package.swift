@@ -467,8 +467,8 @@ let suites: [Suite] = [
         "OAuthTests",
         needs: [
             "ErrandCache", "ErrandDigests", "ErrandInspector", "ErrandKeys", "ErrandLoadingIndicatorLog",
-            "ErrandMessageSyntax", "ErrandOAuth", "ErrandOAuthTesting", "ErrandRecording", "ErrandSupport",
-            "ErrandSystemTransport",
+            "ErrandMessageSyntax", "ErrandOAuth", "ErrandOAuthTesting", "ErrandPlatform", "ErrandRecording",
+            "ErrandSupport", "ErrandSystemTransport",
         ]),
     suite(
         "OutboxTests", needs: ["ErrandOutbox", "ErrandSupport", "ErrandSystemTransport"],

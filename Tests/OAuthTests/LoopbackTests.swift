@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandPlatform
 import ErrandSystemTransport
 import ErrandTesting
 import Synchronization
@@ -60,6 +61,32 @@ import Testing
         #expect(uri.hasPrefix(address == .ipv4 ? "http://127.0.0.1:" : "http://[::1]:") && uri.hasSuffix("/callback"))
         try await eventually { pages.count == 1 }
         #expect(pages.all[0].contains("Done &lt;here&gt; &amp; there"))
+    }
+
+    @Test("a server that compares redirect URIs exactly gets the registered port and localhost")
+    func exactURI() async throws {
+        // Keeps the port from other tests. A socket that doesn't listen leaves it to the browser's listener.
+        let (reserved, port) = try LoopbackSocket.bound(to: 0, ipv6: false)
+        defer { LoopbackSocket.end(reserved) }
+        let server = try AuthorizationServer()
+        var browser = LoopbackBrowser { url in
+            _ = try await Self.send(try await RobotBrowser.redirect(of: url))
+        }
+        (browser.port, browser.usesLocalhost) = (port, true)
+        #expect(try await server.client().signIn(browser: browser).kind == .bearer)
+        let uri = try #require(server.received("/authorize").first?.query("redirect_uri"))
+        #expect(uri == "http://localhost:\(port)/callback")
+    }
+
+    @Test("a port that is in use is named in the error")
+    func takenPort() async throws {
+        let server = try AuthorizationServer()
+        let (taken, port) = try LoopbackSocket.listen(ipv6: false, port: 0, backlog: 1)
+        defer { LoopbackSocket.end(taken) }
+        var browser = LoopbackBrowser { _ in }
+        (browser.port, browser.addresses) = (port, [.ipv4])
+        let error = await failure { [browser] in _ = try await server.client().signIn(browser: browser) }
+        #expect(error?.code == .browserFailed && error?.description.contains("port \(port)") == true)
     }
 
     @Test("other requests are rejected without ending the sign-in, and the port closes after the redirect")

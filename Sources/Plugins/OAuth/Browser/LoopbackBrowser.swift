@@ -10,8 +10,8 @@ public import ErrandEssentials
 /// ```
 ///
 /// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server, without a port: each sign-in uses
-/// another port. The listener accepts one redirect, shows a short page, and closes. It refuses every other request,
-/// including redirects of another sign-in, and keeps waiting.
+/// another port, unless you set ``port``. The listener accepts one redirect, shows a short page, and closes. It refuses
+/// every other request, including redirects of another sign-in, and keeps waiting.
 public struct LoopbackBrowser: OAuthBrowser {
     /// An address of this machine that can receive the redirect.
     public enum Address: Sendable, Hashable {
@@ -25,6 +25,12 @@ public struct LoopbackBrowser: OAuthBrowser {
     public var path = "/callback"
     /// The addresses to try, in order. The listener uses the first that works. Defaults to IPv4, then IPv6.
     public var addresses: [Address] = [.ipv4, .ipv6]
+    /// The port of the redirect URI. Defaults to nil: any free port. Set it if the server compares redirect URIs exactly,
+    /// and register the URI with this port.
+    public var port: UInt16?
+    /// Whether the redirect URI contains `localhost` instead of the address. Defaults to false, because other programs
+    /// may listen on another address of that name (RFC 8252, section 8.3). Set it if the server requires `localhost`.
+    public var usesLocalhost = false
     /// How long the user has to sign in. Defaults to five minutes.
     public var timeout: Duration = .seconds(300)
     /// The text that the browser shows after the sign-in. By default, it tells the user to return to the app.
@@ -40,13 +46,13 @@ public struct LoopbackBrowser: OAuthBrowser {
 
     /// Opens the page and returns the redirect.
     ///
-    /// Throws ``OAuthError``: `browserFailed` if no port is free or the page can't be opened, `signInTimedOut` after
+    /// Throws ``OAuthError``: `browserFailed` if the port isn't free or the page can't be opened, `signInTimedOut` after
     /// ``timeout``.
     public func redirect(from page: SignInPage) async throws -> String {
         guard LoopbackRequest.isPath(path) else {
             throw OAuthError(.browserFailed, "the path of the redirect URI has to start with a slash")
         }
-        let listener = try LoopbackListener(on: addresses)
+        let listener = try LoopbackListener(on: addresses, port: port, isNamed: usesLocalhost)
         let end = time.instant(after: timeout)
         let url = try await page.url(for: "http://\(listener.authority)\(path)")
         // Not awaited: the program that opens the page may run until the user closes it.

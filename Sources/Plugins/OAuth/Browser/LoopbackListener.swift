@@ -12,18 +12,21 @@ final class LoopbackListener: Sendable {
     private let bell: Bell
     private let reason = Mutex<(any Error)?>(nil)
 
-    init(on addresses: [LoopbackBrowser.Address]) throws(OAuthError) {
+    /// - Parameters:
+    ///   - port: The port, or nil for any free port.
+    ///   - isNamed: Whether redirects lead to `localhost` instead of the address.
+    init(on addresses: [LoopbackBrowser.Address], port fixed: UInt16?, isNamed: Bool) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
-            guard let (socket, port) = try? LoopbackSocket.listen(ipv6: address == .ipv6, port: 0, backlog: 16) else {
-                continue
-            }
+            guard let (socket, port) = try? LoopbackSocket.listen(ipv6: address == .ipv6, port: fixed ?? 0, backlog: 16)
+            else { continue }
             (self.socket, self.bell) = (socket, bell)
-            authority = (address == .ipv6 ? "[::1]" : "127.0.0.1") + ":\(port)"
+            authority = (isNamed ? "localhost" : address == .ipv6 ? "[::1]" : "127.0.0.1") + ":\(port)"
             return
         }
         bell.close()
-        throw OAuthError(.browserFailed, "the system has no free port for the redirect")
+        let wanted = fixed.map { "listen on port \($0), which may be in use" } ?? "find a free port"
+        throw OAuthError(.browserFailed, "the system can't \(wanted), for the redirect")
     }
 
     deinit {
