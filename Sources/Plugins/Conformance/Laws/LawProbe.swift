@@ -36,6 +36,7 @@ final class LawProbe: Filter {
                 priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
                 isTrusted: exchange.isTrusted, hasTaskValue: LawTaskValue.isSet,
                 connects: exchange.transport is any ConnectingTransport,
+                isDetached: exchange.activity.kind == .background,
                 begin: LawTrace.Moment(time: exchange.time.now))
             state.trace.sends.append(send)
             return state.trace.sends.count

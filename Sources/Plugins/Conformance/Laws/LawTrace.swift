@@ -13,6 +13,8 @@ struct LawTrace: Sendable {
         var isTrusted: Bool
         var hasTaskValue = true
         var connects = true
+        /// Whether the request belongs to detached work, such as the refresh of a stored response.
+        var isDetached = false
         var failure: String?
         var begin = Moment()
         var end = Moment()
