@@ -161,7 +161,9 @@ extension FilterLaw {
                 let (run, permissions) = try bench.subject()
                 images.append(await aspects(run, LawCall(exchange, arrival: arrival), permissions))
             }
-            for name in Set(images[0].keys).union(images[2].keys).sorted()
+            // A hedge may send another request because the body is late.
+            let names = Set(images[0].keys).union(images[2].keys).filter { !$0.contains("request") }
+            for name in names.sorted()
             where images[0][name] == images[1][name] && images[0][name] != images[2][name] {
                 return LawViolation(
                     expected: "\(name): \(images[0][name] ?? "none"), as for a body that arrives at once",
