@@ -5,7 +5,9 @@
 ///
 /// ```swift
 /// actor MyStore: CacheStore {
+///     private var entries: [CacheKey: CacheEntry] = [:]
 ///     private var writes = InFlightWrites()
+///     private let random = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 ///
 ///     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
 ///         let write = writes.begin(entry.head, for: key)
@@ -19,6 +21,14 @@
 ///         writes.stop(key)
 ///         entries[key] = nil
 ///     }
+///
+///     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) {
+///         writes.stop(where: matches)
+///         entries = entries.filter { !matches($0.value.head) }
+///     }
+///
+///     func entry(for key: CacheKey) -> CacheEntry? { entries[key] }
+///     func secret() -> Data { random }
 /// }
 /// ```
 public struct InFlightWrites: Sendable {

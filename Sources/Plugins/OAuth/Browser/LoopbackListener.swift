@@ -15,7 +15,7 @@ final class LoopbackListener: Sendable {
     /// - Parameters:
     ///   - port: The port, or nil for any free port.
     ///   - isNamed: Whether redirects lead to `localhost` instead of the address.
-    init(on addresses: [LoopbackBrowser.Address], port fixed: UInt16?, isNamed: Bool) throws(OAuthError) {
+    init(on addresses: [LoopbackBrowser.Address], port fixed: UInt16? = nil, isNamed: Bool = false) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
             guard let (socket, port) = try? LoopbackSocket.listen(ipv6: address == .ipv6, port: fixed ?? 0, backlog: 16)
