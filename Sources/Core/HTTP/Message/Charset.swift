@@ -5,7 +5,7 @@ import ErrandSupport
 /// A charset of the WHATWG Encoding standard.
 ///
 /// The standard interprets some labels as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
-/// GBK. It doesn't list unsafe charsets such as `utf-7`.
+/// GBK. It doesn't list charsets that allow attacks, such as `utf-7`.
 ///
 /// ```swift
 /// let text = Charset(label: "Shift_JIS")?.decode(bytes)

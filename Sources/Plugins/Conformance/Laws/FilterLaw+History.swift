@@ -208,7 +208,7 @@ extension FilterLaw {
         return aspects
     }
 
-    /// The law that equal unsafe calls are separate calls.
+    /// The law that equal calls are separate calls, if their method may change something at the server.
     public static let repetition = FilterLaw(
         "repetition", "law: a request that is sent twice reaches the server twice, each time as a new one",
         advice: """
