@@ -72,6 +72,22 @@ import Testing
         #expect(twice.count == 1 && twice.first?.contains("both filters store each response") == true)
     }
 
+    @Test("a cache key that no timed policy uses is reported")
+    func uselessKey() {
+        let options = CallOptions(filters: [.cache(.memory())])
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)))
+        for (policy, count) in [
+            (.http, 1), (.http(partition: "me"), 1), (.off, 0), (.timed(.seconds(30)), 0),
+            (.timed(.seconds(30)).and(.http), 0),
+        ] as [(CachePolicy, Int)] {
+            var get = Get("a", policy)
+            #expect(agent.explain(get, options: options).problems.isEmpty)
+            get.cacheKey = .standard.dropping("ts")
+            let problems = agent.explain(get, options: options).problems
+            #expect(problems.count == count && problems.allSatisfy { $0.hasPrefix("the cacheKey has no effect") })
+        }
+    }
+
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
         let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)

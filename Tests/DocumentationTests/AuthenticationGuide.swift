@@ -28,6 +28,15 @@ private func firstSession(_ saved: BearerToken?, _ accounts: NetworkAgent, _ key
     _ = agent
 }
 
+private func sameAgent(_ saved: BearerToken?) {
+    let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system)
+    let session = AuthenticationSession(saved) { [weak agent] token in
+        guard let agent, let token, let refresh = token.refreshToken else { return nil }
+        return try await agent.send(Refresh(token: refresh)).value.renewing(token)
+    }
+    agent.configure { $0.filters = [.authentication(session)] }
+}
+
 private func basic(_ password: String) {
     let reports = NetworkAgent(
         baseURL: "https://reports.example.com", transport: .system,

@@ -82,6 +82,12 @@ private func decide(_ agent: NetworkAgent, directory: URL, types: [OutboxType]) 
     await outbox.close()
 }
 
+private func options(_ agent: NetworkAgent, directory: URL, types: [OutboxType]) async throws {
+    let options = OutboxOptions(backoff: Backoff(base: .seconds(5), maximumDelay: .seconds(600)))
+    let outbox = try await agent.outbox(at: directory, sending: types, options: options)
+    await outbox.close()
+}
+
 private func screen(_ outbox: Outbox, show: ([String]) -> Void) async throws {
     for await state in outbox.states {
         show(state.entries.map { entry in "\(entry.name): \(entry.state), \(entry.lastError ?? "")" })

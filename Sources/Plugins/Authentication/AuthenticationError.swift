@@ -49,7 +49,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     public var description: String {
         switch code {
         case .signedOut:
-            "signedOut: there is no credential for the request"
+            "signedOut: the user isn't signed in, so there is no credential for the request"
                 + (underlying.map { ", because obtaining one failed: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut:

@@ -15,7 +15,8 @@ public import Errand
 public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
     /// Which responses are stored, and how long they're valid.
     var cachePolicy: CachePolicy { get }
-    /// The rule that decides which requests share an entry. Defaults to `.standard`.
+    /// The rule that decides which requests share an entry of a timed policy. Defaults to `.standard`. HTTP policies
+    /// find responses by their URL and `Vary`.
     var cacheKey: CacheKeyPolicy { get }
     /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
@@ -34,10 +35,15 @@ extension CacheableRequest {
                 partition.map { UserMark($0, source: "partition") }
             })
     }
-    /// Reports a problem if there's no cache filter, so the policy has no effect.
+    /// Reports a policy without a cache filter, and a ``cacheKey`` without a timed policy. Both have no effect.
     public func problems(with filters: [any Filter]) -> [String] {
-        if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
-        return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]
+        let policy = cachePolicy
+        if policy.isOff { return [] }
+        guard filters.contains(where: { $0 is ResponseCache }) else {
+            return ["the cache policy (\(policy.summary)) has no effect, because there is no .cache(…) filter"]
+        }
+        guard policy.timed == nil, cacheKey != .standard else { return [] }
+        return ["the cacheKey has no effect, because the policy (\(policy.summary)) finds responses by URL and Vary"]
     }
     /// The default implementation returns `.standard`.
     public var cacheKey: CacheKeyPolicy { .standard }

@@ -51,6 +51,19 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public internal(set) var lastError: String?
 }
 
+extension OutboxEntry.State: CustomStringConvertible {
+    /// A word for display and logs, such as "delayed".
+    public var description: String {
+        switch self {
+        case .waiting: "waiting"
+        case .blocked: "blocked"
+        case .sending: "sending"
+        case .delayed: "delayed"
+        case .stopped: "stopped"
+        }
+    }
+}
+
 extension OutboxEntry: TagKey {
     /// Nil: the request doesn't come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
