@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// Adds a session's credential to requests. After a refusal, sends them again with a new credential.
 ///
@@ -307,10 +308,7 @@ extension AuthenticationFilter {
                 })
         }
         let carriers = exchange.http.headers.filter { field in
-            field.isSensitive
-                && !old.contains {
-                    $0.name == field.name && $0.value.utf8.elementsEqual(field.value.utf8)
-                }
+            field.isSensitive && !old.contains { $0.name == field.name && $0.value.hasSameBytes(as: field.value) }
         }
         let items = AddedCredential.queryItems(before, exchange.http)
         if let owner = lease.owner {

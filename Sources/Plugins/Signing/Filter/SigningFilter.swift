@@ -1,6 +1,7 @@
 public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Signs each request on the wire. Create it with `.signing`.
 ///
@@ -168,9 +169,7 @@ private struct Signatures: Sendable {
         exchange.http = request
         let added = request.headers.filter { field in
             field.isSensitive
-                && !before.headers.contains {
-                    $0.name == field.name && $0.value.utf8.elementsEqual(field.value.utf8)
-                }
+                && !before.headers.contains { $0.name == field.name && $0.value.hasSameBytes(as: field.value) }
         }
         let mark = mark(owners)
         if let mark { exchange.assign(to: mark, carriedBy: Array(added)) }
