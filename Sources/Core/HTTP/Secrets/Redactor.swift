@@ -76,7 +76,11 @@ public struct Redactor: Sendable {
         var masked = headers
         masked.replaceValues { field in
             guard redaction.isSecret(field) else { return nil }
-            if field.isSensitive { rememberValue(field.value) } else { rememberNamedValue(of: field) }
+            if field.isSensitive {
+                rememberValue(field.value)
+            } else if redaction.isSecret(field.name.rawName) {
+                rememberWords(of: field.value)
+            }
             return Redaction.mask
         }
         return masked
@@ -86,14 +90,13 @@ public struct Redactor: Sendable {
     package mutating func rememberNamedValues(in headers: HTTPHeaders) {
         let redaction = redaction
         for field in headers.unmarkedFields(where: { redaction.isSecret($0) }) where redaction.isSecret(field) {
-            rememberNamedValue(of: field)
+            rememberWords(of: field.value)
         }
     }
 
     /// Remembers only words with a digit, because such fields also have ordinary words.
-    private mutating func rememberNamedValue(of field: HTTPHeaders.Field) {
-        guard redaction.isSecret(field.name.rawName) else { return }
-        for part in field.value.utf8.split(whereSeparator: Self.separatesParts)
+    private mutating func rememberWords(of value: String) {
+        for part in value.utf8.split(whereSeparator: Self.separatesParts)
         where part.count >= Self.minimumNamedLength && part.contains(where: ASCII.isDigit) {
             remember(Array(part))
         }
