@@ -118,22 +118,19 @@ public final class DiskStore: CacheStore {
             }
             do {
                 try await write(head, entry.body, digest, to: temporary)
-                guard let old else {
-                    let isInstalled = try install(temporary, digest) { writes.withLock { !$0.isStopped(id) } }
-                    if !isInstalled { DiskFile.remove(temporary) }
-                    return isInstalled
+                let isInstalled: Bool
+                if let old {
+                    // The lock excludes other updates. After a removal or replacement, `file` is no longer at its path.
+                    let path = files.path(of: digest)
+                    let file = try DiskFile(updating: path)
+                    try file.lock()
+                    let isUnchanged = try storedHead(in: file, digest) == old.encoded()
+                    isInstalled = try isUnchanged && install(temporary, digest, where: { file.isNamed(path) })
+                } else {
+                    isInstalled = try install(temporary, digest) { writes.withLock { !$0.isStopped(id) } }
                 }
-                // The lock excludes other updates. After a removal or replacement, `file` is no longer at its path.
-                let path = files.path(of: digest)
-                let file = try DiskFile(updating: path)
-                try file.lock()
-                if try storedHead(in: file, digest) == old.encoded(),
-                    try install(temporary, digest, where: { file.isNamed(path) })
-                {
-                    return true
-                }
-                DiskFile.remove(temporary)
-                return false
+                if !isInstalled { DiskFile.remove(temporary) }
+                return isInstalled
             } catch {
                 DiskFile.remove(temporary)
                 throw error
