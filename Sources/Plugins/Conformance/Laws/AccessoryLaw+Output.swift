@@ -20,7 +20,7 @@ extension AccessoryLaw {
             _ = await scene.play(on: bench.agent(accessory))
             // Detached work, and the end of a call that is cancelled, can take a moment.
             let looks = Int(patience / .milliseconds(1)) * 40
-            if try await becomes(looks, { try await output() == before }) { continue }
+            if try await bench.filters.becomes(within: looks, { try await output() == before }) { continue }
             let (off, now) = (before.prefix(100).debugDescription, try await output().prefix(100).debugDescription)
             return LawViolation(expected: "the output \(off) after a call (\(scene.rawValue)), as before it", came: now)
         }
@@ -39,26 +39,18 @@ extension AccessoryLaw {
         let agent = bench.agent(transport, accessory)
         let task = Task { try? await agent.send(BenchRequest(), options: CallOptions()).value.status }
         try await gate.reached()
-        let isOn = try await becomes(20) { try await output() != before }
+        let isOn = try await bench.filters.becomes(within: 20) { try await output() != before }
         gate.open()
         _ = await task.value
         if !isOn { return false }
-        if try await !becomes(50, { try await output() == before }) { return false }
+        if try await !bench.filters.becomes(within: 50, { try await output() == before }) { return false }
         for scene in plain {
             let (accessory, output) = try bench.make()
             let before = try await output()
             _ = await scene.play(on: bench.agent(accessory))
-            if try await !becomes(50, { try await output() == before }) { return false }
+            if try await !bench.filters.becomes(within: 50, { try await output() == before }) { return false }
         }
         return true
-    }
-
-    private static func becomes(_ looks: Int, _ isSo: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<looks {
-            if try await isSo() { return true }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        return try await isSo()
     }
 
     /// Equal calls at the same time must leave the same words as one after the other.

@@ -36,12 +36,13 @@ struct FilterBench: Sendable {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Waits until a condition holds. Returns `false` if it doesn't within the grace period.
+    /// Waits until a condition holds. Returns `false` if it doesn't within this many looks, by default those of the
+    /// grace period.
     ///
-    /// Counts checks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
-    func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
-        var looks = gracePeriod / .milliseconds(1)
-        while !isSo() {
+    /// Counts looks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
+    func becomes(within looks: Int? = nil, _ isSo: () async throws -> Bool) async throws -> Bool {
+        var looks = looks.map(Double.init) ?? gracePeriod / .milliseconds(1)
+        while try await !isSo() {
             if looks <= 0 { return false }
             looks -= 1
             try await Task.sleep(for: .milliseconds(1))
