@@ -143,19 +143,6 @@ import Testing
         }
     }
 
-    @Test("each number of a signature has the size of its curve")
-    func paddedNumbers() throws {
-        let key = try PrivateKey(pem: TestKeys.p256Private)
-        for number in 0..<600 {
-            let message = Data("\(number)".utf8)
-            let signature = try key.signature(of: message, by: .ecdsaP256SHA256)
-            #expect(signature.count == 64)
-            #expect(try key.publicKey.isValid(signature, of: message, by: .ecdsaP256SHA256))
-        }
-        let der = try #require(ECDSASignature.der([UInt8](repeating: 0, count: 62) + [0, 1], size: 32))
-        #expect(ECDSASignature.raw(der, size: 32) == [UInt8](repeating: 0, count: 63) + [1])
-    }
-
     @Test("a key of another curve isn't read as one of P-256")
     func otherCurve() {
         let jwk = #"{"kty":"EC","crv":"P-521","x":"AA","y":"AA"}"#

@@ -15,6 +15,19 @@ struct LaterWrongFilter: Sendable, CustomTestStringConvertible {
         (testDescription, self.law, self.exchanges, self.make) = (name, law, exchanges, make)
     }
 
+    /// Expects that the law refuses the filter.
+    func expectRefusal() async {
+        // `check` takes any number of exchanges, but no array.
+        let failure = await #expect(throws: ConformanceFailure.self) {
+            if exchanges.count == 2 {
+                try await law.check(make, exchanges[0], exchanges[1])
+            } else {
+                try await law.check(make, exchanges[0])
+            }
+        }
+        #expect(failure?.name == law.name)
+    }
+
     private static let home = "https://conformance.example/v1"
     private static let tag: HTTPHeaders = [.entityTag: "\"1\""]
 
@@ -61,16 +74,7 @@ struct LaterWrongFilter: Sendable, CustomTestStringConvertible {
 struct LaterPluginTests {
     @Test("a law refuses a wrong filter", arguments: LaterWrongFilter.all)
     func wrong(each: LaterWrongFilter) async throws {
-        // `check` takes any number of exchanges, but no array.
-        let exchanges = each.exchanges
-        let failure = await #expect(throws: ConformanceFailure.self) {
-            if exchanges.count == 2 {
-                try await each.law.check(each.make, exchanges[0], exchanges[1])
-            } else {
-                try await each.law.check(each.make, exchanges[0])
-            }
-        }
-        #expect(failure?.name == each.law.name)
+        await each.expectRefusal()
     }
 
     @Test("no law refuses a right filter", arguments: LaterPlugins.filters.filter { !$0.isWrong })
