@@ -15,7 +15,6 @@ package struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Returns the first occurrence, or `nil` if the pattern is empty or doesn't occur.
     package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
         guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
         var matched = 0

@@ -78,8 +78,7 @@ extension Span where Element == UInt8 {
         count >= other.count && extracting(..<other.count).hasSameBytes(as: other)
     }
 
-    /// Returns the first index of a byte. Uses memchr(3), which compares many bytes at once. Traps if the range is out
-    /// of bounds.
+    /// Uses memchr(3), which compares many bytes at once. Traps if the range is out of bounds.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         let part = extracting(range)
         return unsafe part.withUnsafeBufferPointer { bytes in
@@ -90,7 +89,6 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Returns the first index of a byte from `start`, which may be past the end.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         start < count ? firstIndex(of: byte, in: start..<count) : nil
     }
@@ -109,7 +107,6 @@ extension Span where Element == UInt8 {
         bytes.count <= count - start && bytes.withSpan { extracting(start..<start + $0.count).hasSameBytes(as: $0) }
     }
 
-    /// Returns the first index of the bytes, or `nil` if they are empty.
     package func firstIndex(of bytes: [UInt8], from start: Int = 0) -> Int? {
         guard let first = bytes.first else { return nil }
         var offset = start
@@ -122,7 +119,6 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Returns the little-endian integer at an offset. Traps if the offset is out of bounds.
     // Safe because the span checks the bounds of the load, and every bit pattern is a valid integer.
     @inlinable @inline(__always)
     package func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
@@ -131,7 +127,6 @@ extension Span where Element == UInt8 {
         unsafe Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Returns the big-endian integer at an offset. Traps if the offset is out of bounds.
     @inlinable @inline(__always)
     package func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Integer.Type = Integer.self

@@ -8,9 +8,6 @@ package final class PlainType: Sendable {
     package init() {}
 
     /// Returns whether a type doesn't conform to the protocol.
-    ///
-    /// - Parameter conforms: Asks the runtime whether the type conforms. Not called for the last type that didn't
-    /// conform.
     package func excludes(_ type: any Any.Type, unless conforms: () -> Bool) -> Bool {
         let type = ObjectIdentifier(type)
         if known.load(ordering: .relaxed) == type { return true }

@@ -48,7 +48,7 @@ package enum ChunkPool {
 
     deinit { ChunkPool.give(memory) }
 
-    /// Appends the bytes from `start` that fit. Returns how many.
+    /// Returns how many bytes fit.
     package mutating func append(_ bytes: Span<UInt8>, from start: Int = 0) -> Int {
         let bytes = bytes.extracting(start...)
         let taken = min(bytes.count, ChunkPool.size - count)
@@ -60,8 +60,7 @@ package enum ChunkPool {
         return taken
     }
 
-    /// Lets a body write up to `maximum` bytes. The body returns how many bytes it wrote, or a negative number on
-    /// failure.
+    /// The body returns how many bytes it wrote, or a negative number on failure.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))
         let written = unsafe body(UnsafeMutableRawBufferPointer(start: memory.start + count, count: room))

@@ -7,7 +7,6 @@ package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: s
 package func environmentVariable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
 extension FileStatus {
-    /// Reads the attributes of a symbolic link's target, or of the link itself.
     package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
         var info = stat()
         let code = followingLinks ? unsafe stat(path, &info) : unsafe lstat(path, &info)
@@ -23,21 +22,18 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Renames a file. Atomically replaces an existing file at the new path.
+    /// Atomically replaces an existing file at the new path.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
 
-    /// Creates a hard link. Throws a failure with `EEXIST` if the name is taken.
     package static func link(_ from: String, to path: String) throws(Failure) {
         if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Returns whether the name existed and could be removed.
     @discardableResult
     package static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
-    /// Creates a directory. Throws a failure with `EEXIST` if the name is taken.
     package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
@@ -55,7 +51,7 @@ extension SystemFile {
         }
     }
 
-    /// Sets the access and modification times, in nanoseconds since 1970. Ignores failures.
+    /// Sets the times in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
         // Round down, because the kernel refuses negative nanoseconds.
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -80,15 +76,14 @@ extension SystemFile {
 }
 
 #if os(Linux) || os(Android)
-/// Returns a function of the program or its libraries. POSIX guarantees that dlsym(3) returns a function's address as
-/// an object pointer, so the code copies the address into a variable of the function's type.
+/// POSIX guarantees that dlsym(3) returns a function's address as an object pointer, so the code copies the address
+/// into a variable of the function's type.
 package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
     guard let address = unsafe dlsym(nil, name) else { return nil }
     return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
 }
 #endif
 
-/// Opens a file. Returns its descriptor, or a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {
     uninterrupted { unsafe open(path, flags, permissions) }
 }

@@ -3,10 +3,9 @@ import ErrandEssentials
 // The system calls that move bytes. Each buffer belongs to the caller or to a value created here, and outlives the call
 // that gets its address and length. The system doesn't keep the address.
 extension SystemFile {
-    /// Reads up to `count` of the next bytes. Returns empty data at the end.
     package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }
 
-    /// Reads up to `count` bytes from an open descriptor. Returns empty data at the end.
+    /// Returns empty data at the end.
     package static func read(_ count: Int, from descriptor: Int32, _ path: String) throws(Failure) -> Data {
         var data = Data(count: count)
         let received = unsafe data.withUnsafeMutableBytes { buffer in
@@ -16,7 +15,6 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
-    /// Reads up to `count` of the next bytes into a ``PooledChunk``. Returns empty data at the end.
     package func readChunk(_ count: Int) throws(Failure) -> Data {
         guard var chunk = PooledChunk() else { throw Failure("cannot be read", path, code: ENOMEM) }
         let received = unsafe chunk.fill(count) { buffer in
@@ -30,7 +28,7 @@ extension SystemFile {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
     }
 
-    /// Fills the buffer from an offset, or up to the end of the file. Returns how many bytes.
+    /// Returns fewer bytes only at the end of the file.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0
@@ -45,7 +43,7 @@ extension SystemFile {
         return done
     }
 
-    /// Reads `count` bytes from an offset, or fewer at the end of the file.
+    /// Returns fewer bytes only at the end of the file.
     package func read(_ count: Int, at offset: Int64) throws(Failure) -> Data {
         if count == 0 { return Data() }
         guard let memory = unsafe malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
@@ -82,7 +80,7 @@ extension SystemFile {
         if let code { throw Failure("cannot be written", path, code: code) }
     }
 
-    /// Writes all bytes to an open descriptor. Returns the system's error number on failure.
+    /// Returns the system's error number on failure.
     ///
     /// - Parameter waits: Whether to wait while a nonblocking descriptor is full, instead of failing with `EAGAIN`.
     package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32, waits: Bool = true) -> Int32? {

@@ -17,16 +17,14 @@ package struct SystemFile: ~Copyable, Sendable {
 
         package static let read = Access(rawValue: 1)
         package static let write = Access(rawValue: 2)
-        /// Every write goes to the end of the file.
         package static let append = Access(rawValue: 4)
         package static let create = Access(rawValue: 8)
-        /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
         /// For a file in a directory that others can write to. Opens only a regular file at this exact path, without
         /// blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
         /// directory. With `write`, also fails with `EMLINK` for a file that has other names.
         package static let refusesLinks = Access(rawValue: 32)
-        /// Fails unless the file is regular. Follows symbolic links.
+        /// Follows symbolic links.
         package static let onlyRegular = Access(rawValue: 64)
 
         fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
@@ -55,7 +53,6 @@ package struct SystemFile: ~Copyable, Sendable {
 
     package struct Failure: SupportFault {
         package let path: String
-        /// The system's error number, such as `ENOSPC`.
         package let code: Int32
         package var reason: String { systemErrorText(code) }
         private let what: String
@@ -70,7 +67,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// Opens a file. If this creates the file, the process's umask restricts `permissions`.
+    /// If this creates the file, the process's umask restricts `permissions`.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -83,21 +80,18 @@ package struct SystemFile: ~Copyable, Sendable {
 
     package init(reading path: String) throws(Failure) { try self.init(path, .read) }
 
-    /// Creates a file for writing. Fails if it exists.
     package init(creating path: String, mode: mode_t = 0o666) throws(Failure) {
         try self.init(path, [.write, .create, .exclusive], permissions: mode)
     }
 
     deinit { close(descriptor) }
 
-    /// The file's attributes, or `nil` if the file system can't read them.
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
     /// Returns whether the path itself, not a symbolic link's target, still refers to this file.
     package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
 
-    /// Returns the file's status if the path still refers to this file, as ``isAt(_:)`` checks. Otherwise returns
-    /// `nil`.
+    /// Returns `nil` unless ``isAt(_:)`` is true for the path.
     package func status(ifAt path: String) -> FileStatus? {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
             mine.identity == other.identity
@@ -116,7 +110,6 @@ func uninterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
 extension SystemFile {
     package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
 
-    /// Returns whether a path leads to a directory, and its permission bits, or `nil` if the path doesn't exist.
     package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
         (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
     }
@@ -127,7 +120,7 @@ extension SystemFile {
         return status.size
     }
 
-    /// Creates a directory for its owner only, including missing parent directories.
+    /// Creates missing parent directories, too. Only the owner can access them.
     package static func makeDirectories(_ path: String) throws(Failure) {
         if attributes(at: path)?.isDirectory == true { return }
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeDirectories(String(path[..<slash])) }
@@ -159,7 +152,6 @@ extension SystemFile {
         }
     }
 
-    /// Returns a path with a random file name in the directory of `path`.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
         guard let slash = path.lastIndex(of: "/") else { return name }
@@ -168,12 +160,10 @@ extension SystemFile {
 }
 
 extension SystemFile {
-    /// Truncates the file, or extends it with zeros.
     package func truncate(to size: Int64) throws(Failure) {
         if uninterrupted({ ftruncate(descriptor, off_t(size)) }) != 0 { throw Failure("cannot be truncated", path) }
     }
 
-    /// Waits until the bytes and attributes are on disk.
     package func flush() throws(Failure) {
         if uninterrupted({ fsync(descriptor) }) != 0 { throw Failure("cannot be written", path) }
     }
@@ -211,7 +201,6 @@ extension SystemFile {
         if fchmod(descriptor, mode) != 0 { throw Failure("cannot be written", path) }
     }
 
-    /// Waits until no other open file holds the lock.
     package func lock() throws(Failure) {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
@@ -243,7 +232,6 @@ extension SystemFile {
     }
 }
 
-/// The attributes of a file (stat(2)).
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
@@ -283,7 +271,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// Returns a time in nanoseconds since 1970. Clamps times before 1678 and after 2262, which don't fit in 64 bits.
+    /// Clamps times before 1678 and after 2262, which don't fit in 64 bits.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)
