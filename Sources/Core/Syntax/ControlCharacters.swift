@@ -36,8 +36,7 @@ public enum ControlCharacters {
         }
     }
 
-    /// Returns whether the text may contain a character to escape. Some bytes that begin such characters also begin
-    /// others.
+    /// Can return true without need: some bytes that begin such characters also begin others.
     private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
         text.withSpan { bytes in
             for index in bytes.indices {

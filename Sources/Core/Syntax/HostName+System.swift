@@ -3,7 +3,6 @@ import ErrandSupport
 
 // Each C function receives a string that outlives the call, and a local buffer with its size.
 extension HostName {
-    /// Returns an IPv6 address in its usual form (RFC 5952), or nil for other text.
     static func normalizedIPv6(_ text: String) -> String? {
         var address = in6_addr()
         guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
@@ -12,14 +11,13 @@ extension HostName {
         return string(name)
     }
 
-    /// Returns the bytes of an IPv6 address without a zone, or nil for other text.
     static func bytesOfIPv6(_ text: String) -> [UInt8]? {
         var address = in6_addr()
         guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
         return unsafe withUnsafeBytes(of: address) { unsafe Array($0) }
     }
 
-    /// Parses an IPv4 address in any form that inet_aton(3) accepts, such as `127.1`. Returns nil for other text.
+    /// Accepts any form that inet_aton(3) accepts, such as `127.1`.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)
@@ -32,11 +30,7 @@ extension HostName {
         case missing
     }
 
-    /// Converts an internationalized name to ASCII, with libidn2.
-    ///
-    /// - Parameters:
-    ///   - name: A name without a null byte.
-    ///   - maximumLength: The maximum size of the result in bytes, including its null byte.
+    /// Uses libidn2. The name must not contain a null byte. `maximumLength` includes the result's null byte.
     static func converted(_ name: String, maximumLength: Int) -> Conversion {
         var result = [CChar](repeating: 0, count: maximumLength)
         switch unsafe Int(errand_name_to_ascii(name, &result, result.count)) {

@@ -41,14 +41,14 @@ public enum HostName {
         }
     }
 
-    /// Parses IPv6 (RFC 5952), with or without brackets. Drops the zone.
+    /// Accepts an IPv6 address (RFC 5952) with or without brackets. Drops the zone.
     private static func literal(_ text: Substring) -> String? {
         let isBracketed = text.first == "[" && text.last == "]"
         let address = isBracketed ? text.dropFirst().dropLast() : text
         return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
-    /// Parses IPv4 in any form that can connect, such as `127.1` and `0x7f000001`.
+    /// Accepts IPv4 in any form that can connect, such as `127.1` and `0x7f000001`.
     private static func address(_ text: String) -> String? {
         number(text).map { bytes(of: $0).map { String($0) }.joined(separator: ".") }
     }

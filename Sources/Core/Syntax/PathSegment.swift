@@ -38,20 +38,17 @@ public enum PathSegment {
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Remove only pairs, because `encode` adds pairs. Later checks reject the private-use characters that
-            // remain.
+            // Remove only pairs, as `encode` adds them. Later checks reject the remaining private-use characters.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Returns whether a value could become `.` or `..`. This is the case if it contains such a segment, or if it's
-    /// empty or all dots, because then the adjacent text decides.
+    /// Empty text and text of dots only can become `.` or `..` together with the adjacent text.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
 
-    /// Returns whether the text contains `.` or `..` between slashes or backslashes, even if they're percent-encoded.
     private static func hasDots(_ text: String) -> Bool {
         let bytes = decoded(text)
         return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }

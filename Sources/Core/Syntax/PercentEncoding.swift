@@ -20,7 +20,7 @@ public enum PercentEncoding {
         result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
 
-    /// Returns the encoded text, or nil if the text doesn't change.
+    /// Returns nil if the text doesn't change.
     private static func encode(_ text: Span<UInt8>, allowed: (UInt8) -> Bool) -> String? {
         guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []

@@ -43,14 +43,13 @@ public enum URLSyntax {
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Returns the origin of an absolute http or https URL, or nil for other text.
     package static func origin(ofText text: String) -> String? {
         guard (try? check(text)) != nil else { return nil }
         return URL(string: text).map(origin(of:))
     }
 
-    /// Returns whether two absolute URLs have the same text up to the end of the authority. If not, their origins can
-    /// still be equal.
+    /// Returns whether two absolute URLs have the same text up to the end of the authority. Their origins can be equal
+    /// despite different text.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
         one.withSpan { one in
             other.withSpan { other in
@@ -62,7 +61,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns the lowercase host of a URL that ``check(_:)`` accepts, without an address's brackets.
+    /// Returns the lowercase host, without an address's brackets.
     package static func host(ofChecked text: String) -> String {
         text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
@@ -78,10 +77,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. False for
-    /// escapes, segments that start with a dot, a fragment, a scheme, or a host, although these can be valid.
-    ///
-    /// - Parameter start: The number of bytes before the path.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. Also
+    /// false for some valid paths: with escapes, or with segments that start with a dot.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -279,7 +276,6 @@ extension URLSyntax {
         return head + (left.isEmpty ? "" : "?" + left.joined(separator: "&")) + tail
     }
 
-    /// Adds items to the end of a URL's query, unless the query contains them.
     package static func adding(queryItems items: [String], to text: String) -> String {
         let (head, all, tail) = queryItems(of: text)
         let new = items.filter { item in !all.contains { $0.utf8.elementsEqual(item.utf8) } }
@@ -287,7 +283,6 @@ extension URLSyntax {
         return head + "?" + ((all == [""] ? [] : all.map(String.init)) + new).joined(separator: "&") + tail
     }
 
-    /// Splits a URL into the text before its query, the query's items, and its fragment.
     private static func queryItems(of text: String) -> (head: Substring, items: [Substring], tail: Substring) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         guard let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else {

@@ -2,7 +2,6 @@
 struct FieldScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
-    /// Whether the last quoted string had a closing quote.
     private(set) var isClosed = true
 
     init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
@@ -30,13 +29,12 @@ struct FieldScanner {
 
     mutating func text(_ passes: (UInt8) -> Bool) -> String { String(decoding: run(passes), as: UTF8.self) }
 
-    /// Reads a token (RFC 9110, section 5.6.2), or returns nil.
     mutating func token() -> String? {
         let token = run(ASCII.isToken)
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). A missing closing quote is allowed.
+    /// Allows a missing closing quote.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

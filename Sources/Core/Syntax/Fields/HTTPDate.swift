@@ -78,7 +78,7 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
     }
 
-    /// Returns the days since 1970 in the Gregorian calendar. Counts years from March, so the leap day comes last.
+    /// Counts years from March, so the leap day comes last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -2,9 +2,7 @@ import ErrandEssentials
 
 /// Parses hosts of URLs according to the WHATWG standard (section 3.5).
 enum URLHost {
-    /// Returns the normalized host: a name in lowercase ASCII, or an address in its usual form.
-    ///
-    /// - Parameter isOpaque: Whether the scheme is unknown, so the host needn't be a name.
+    /// `isOpaque` is true for an unknown scheme, where the host needn't be a name.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -31,7 +29,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
-    /// Returns whether a byte is one of the standard's forbidden host code points.
+    /// The standard's forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -42,7 +40,7 @@ enum URLHost {
         }
     }
 
-    /// Converts a name to ASCII. Keeps Punycode labels.
+    /// Keeps Punycode labels.
     private static func name(_ bytes: [UInt8], _ table: InternationalName.Table) throws(URLSyntax.Fault) -> [UInt8] {
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(ASCII.lowercase) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: isForbidden) else {
@@ -53,7 +51,7 @@ enum URLHost {
 
     // MARK: IPv4
 
-    /// Returns whether the last label is a number. If so, the host must be an address.
+    /// If the last label is a number, the host must be an address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -61,7 +59,7 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// Parses an IPv4 address of one to four numbers, each decimal, octal or hexadecimal.
+    /// Accepts one to four numbers, each decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -77,8 +75,7 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Parses a decimal, octal (`0` prefix) or hexadecimal (`0x` prefix) number. Caps the result at 2^40, which is too
-    /// large for any part of an address.
+    /// Caps the result at 2^40, which is too large for any part of an address.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -148,7 +145,6 @@ enum URLHost {
         return count < 8 ? front + Array(repeating: 0, count: 8 - count) + back : nil
     }
 
-    /// Parses the last two numbers in IPv4 notation: four decimal numbers without leading zeros.
     private static func dottedTail(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
@@ -164,7 +160,6 @@ enum URLHost {
         return [numbers[0] << 8 | numbers[1], numbers[2] << 8 | numbers[3]]
     }
 
-    /// Abbreviates the first longest run of two or more zeros as `::`.
     private static func shortest(_ pieces: [UInt16]) -> String {
         var longest = 0..<0
         var start = 0
@@ -189,11 +184,10 @@ package enum InternationalName {
         case missing
     }
 
-    /// The maximum length of a name and of its ASCII form, in bytes. DNS allows 253 ASCII characters, and each can come
-    /// from at most three bytes.
+    /// In bytes, before and after conversion. DNS allows 253 ASCII characters, and each can come from at most three
+    /// bytes.
     private static let maximumLength = 1024
 
-    /// Converts a name to ASCII. Throws if a character isn't allowed in a host name, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
@@ -213,7 +207,6 @@ package enum InternationalName {
                 + "libidn2 is missing")
     }
 
-    /// Converts a name with Foundation. Returns nil if Foundation doesn't have a table or rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
             // The URL must not change, because Foundation maps some characters to a slash or another separator.

@@ -5,7 +5,7 @@ struct URLParser {
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Whether to keep a host that the standard rejects. True for a base URL, because a request was already sent to it.
+    /// Keeps a host that the standard rejects. True for a base URL, because a request was already sent to it.
     private let keepsHost: Bool
     private var url = ParsedURL()
 
@@ -102,7 +102,6 @@ struct URLParser {
         (url.user, url.password, url.host, url.port) = (base.user, base.password, base.host, base.port)
     }
 
-    /// Parses a path relative to the base's directory. If the reference doesn't contain a path, keeps the base's path.
     private mutating func parseInDirectory(of base: ParsedURL) {
         url.path = base.path
         if index == input.endIndex || isAt("?") || isAt("#") {

@@ -23,7 +23,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes, and escapes invalid bytes as `%XX`. Keeps existing escapes.
+    /// Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -44,12 +44,10 @@ enum URLPart {
         return result
     }
 
-    /// Returns whether two hexadecimal digits follow the `%`.
     static func isEscape(_ bytes: ArraySlice<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.endIndex && ASCII.isHexDigit(bytes[index + 1]) && ASCII.isHexDigit(bytes[index + 2])
     }
 
-    /// Decodes escapes. Keeps any other `%`.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = bytes.startIndex

@@ -23,8 +23,7 @@ public struct URLReference: Sendable, Hashable {
     /// Creates a reference from the bytes of a field or a body. A byte 0xE9 becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// Creates a reference from received text. If the text was decoded as Latin-1, the reference contains its original
-    /// bytes. Otherwise, the reference contains its UTF-8.
+    /// If the text was decoded as Latin-1, the reference contains the original bytes.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
@@ -46,8 +45,7 @@ public struct URLReference: Sendable, Hashable {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// Returns the URL for a redirect. If the reference doesn't contain a fragment, the URL gets the base's fragment
-    /// (RFC 9110, section 10.2.2).
+    /// Inherits the base's fragment if the reference doesn't contain one (RFC 9110, section 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -97,23 +95,21 @@ extension URLReference: CustomStringConvertible {
 
 /// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is also valid in RFC 3986.
 struct ParsedURL {
-    /// The scheme in lowercase, without the colon.
     var scheme = ""
     var user: [UInt8] = []
     var password: [UInt8] = []
-    /// The host, or nil without an authority. An IPv6 address includes its brackets.
+    /// Nil without an authority. An IPv6 address includes its brackets.
     var host: [UInt8]?
-    /// The port, or nil for the scheme's default port.
+    /// Nil for the scheme's default port.
     var port: UInt16?
     /// The path's segments, each after a slash, or the text of an opaque path.
     var path: [UInt8] = []
-    /// Whether the path doesn't consist of segments, as in `mailto:a@example.com`.
+    /// True for a path without segments, as in `mailto:a@example.com`.
     var isOpaque = false
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard calls the scheme special. In a URL of such a scheme, a backslash is a slash, and the path
-    /// isn't empty.
+    /// For a special scheme, a backslash is a slash, and the path isn't empty.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -125,7 +121,7 @@ struct ParsedURL {
         }
     }
 
-    /// Removes the last segment. Keeps a file's drive letter.
+    /// Keeps a file's drive letter.
     mutating func shortenPath() {
         if scheme == "file", path.count == 3, ParsedURL.startsWithDrive(path) { return }
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
@@ -136,7 +132,6 @@ struct ParsedURL {
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))
     }
 
-    /// The serialized URL (section 4.5).
     var text: String {
         var bytes = Array(scheme.utf8)
         bytes.append(UInt8(ascii: ":"))

@@ -29,17 +29,17 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns the position of the at sign after the credentials of a URL, whose scheme isn't part of the text.
+    /// Returns the position of the at sign. The text doesn't contain the URL's scheme.
     private static func endOfCredentials(_ url: Substring) -> String.Index? {
         let authority = url.prefix { $0 != "/" }
         if let at = authority.lastIndex(of: "@") { return at }
-        // A password with a slash that isn't encoded, because a port would consist of digits.
+        // Unlike a port, this contains other characters than digits. So it's a password that contains an unescaped
+        // slash.
         guard let colon = authority.lastIndex(of: ":"), authority.last != "]" else { return nil }
         let port = authority[authority.index(after: colon)...]
         return port.utf8.allSatisfy(ASCII.isDigit) ? nil : url.lastIndex(of: "@")
     }
 
-    /// Whether a URL has credentials, a fragment, a parameter in its path or a secret item, which is rare.
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
@@ -61,8 +61,8 @@ extension URLSyntax {
         return false
     }
 
-    /// Whether a text is a JSON Web Token or another object of JOSE in its compact form (RFC 7515, section 7.1). Looks at
-    /// the first three bytes of most texts.
+    /// Whether a text is a JOSE object in compact form (RFC 7515, section 7.1), such as a JSON Web Token. For most
+    /// texts, three bytes decide.
     package static func isWebToken(_ text: Span<UInt8>) -> Bool {
         guard text.count > 12, text[0] == UInt8(ascii: "e"), text[1] == UInt8(ascii: "y"), text[2] == UInt8(ascii: "J")
         else { return false }
@@ -79,7 +79,7 @@ extension URLSyntax {
         return dots >= 2
     }
 
-    /// Masks parameters of path segments (RFC 3986, section 3.3), in which Java servers write session IDs.
+    /// Masks parameters of path segments (RFC 3986, section 3.3), because Java servers write session IDs there.
     private static func redactedParameters(
         _ path: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String {
@@ -126,14 +126,13 @@ extension URLSyntax {
 
     private static let maximumDepth = 4
 
-    /// Returns whether a value contains `%`, `=` or `:`. Without them, it can't contain an item, so it needn't be
-    /// decoded.
+    /// Without these bytes, a value can't contain an item, so it needn't be decoded.
     private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
 
-    /// Returns whether a percent-encoded value contains a secret: a URL's credentials, an item of a URL or form, or a
-    /// member of a JSON object.
+    /// A percent-encoded value can contain a URL's credentials, an item of a URL or form, or a member of a JSON
+    /// object.
     private static func holdsSecret(_ value: String, where isSecret: (String) -> Bool) -> Bool {
         var text = value
         for _ in 0..<maximumDepth {
@@ -149,7 +148,6 @@ extension URLSyntax {
         return false
     }
 
-    /// Looks for credentials in a URL, as in `http://ada:lovelace@example.com`.
     private static func hasCredentials(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
         return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in
@@ -168,7 +166,7 @@ extension URLSyntax {
         }
     }
 
-    /// Looks for secret members of a JSON object: quoted names before a colon.
+    /// Looks for quoted names before a colon.
     private static func hasSecretMember(_ text: [UInt8], where isSecret: (String) -> Bool) -> Bool {
         let quote = UInt8(ascii: "\"")
         var start: Int?
