@@ -26,7 +26,7 @@ package enum LoopbackSocket {
 
     // MARK: Listeners
 
-    /// Returns a non-blocking listening socket on 127.0.0.1 or ::1, and its port. Port 0 means any free port.
+    /// The socket is non-blocking, on 127.0.0.1 or ::1. Port 0 means any free port.
     package static func listen(
         ipv6: Bool, port: UInt16, backlog: Int32
     ) throws(Failure) -> (socket: Int32, port: UInt16) {
@@ -35,7 +35,7 @@ package enum LoopbackSocket {
         return (descriptor, port)
     }
 
-    /// Makes a bound socket listen without blocking. Closes it on failure.
+    /// Closes the socket on failure.
     package static func listen(_ descriptor: Int32, _ port: UInt16, backlog: Int32) throws(Failure) {
         if systemListen(descriptor, backlog) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 { return }
         let failure = Failure(port)
@@ -43,7 +43,6 @@ package enum LoopbackSocket {
         throw failure
     }
 
-    /// Returns a socket that is bound but doesn't listen, and its port. Port 0 means any free port.
     package static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         guard let descriptor = make(ipv6: ipv6) else { throw Failure("socket") }
         // Without this option, connections of a closed listener would block its port for a while.
@@ -57,7 +56,6 @@ package enum LoopbackSocket {
         return (descriptor, port)
     }
 
-    /// Returns a socket that child processes don't inherit, or `nil` on failure.
     package static func make(ipv6: Bool) -> Int32? {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
         guard descriptor >= 0 else { return nil }
@@ -73,7 +71,7 @@ package enum LoopbackSocket {
         return address
     }
 
-    /// Binds a socket to an IPv4 address. Sets `port` to the socket's actual port.
+    /// Sets `port` to the socket's actual port.
     package static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = Self.host) -> Bool {
         var address = address(host, port)
         let isBound = bind(descriptor, to: &address)
@@ -102,8 +100,7 @@ package enum LoopbackSocket {
 
     // MARK: Connections
 
-    /// Returns a non-blocking connection. Returns `nil` if there isn't any or accepting fails, with the reason in
-    /// `errno`.
+    /// Returns a non-blocking connection, or `nil` with the reason in `errno`.
     package static func accept(_ listener: Int32) -> Int32? {
         var descriptor = systemAccept(listener)
         while descriptor < 0 && errno == EINTR { descriptor = systemAccept(listener) }
@@ -124,7 +121,6 @@ package enum LoopbackSocket {
         return transfer(count, code)
     }
 
-    /// Sends as many bytes as the system accepts. Never raises SIGPIPE.
     package static func send(_ descriptor: Int32, _ bytes: [UInt8], from start: Int) -> Transfer {
         let count = bytes.withSpan { write(descriptor, $0.extracting(start...)) }
         return transfer(count, errno)
@@ -136,7 +132,7 @@ package enum LoopbackSocket {
         return code == EAGAIN || code == EWOULDBLOCK ? .wouldBlock : .failed
     }
 
-    /// Reads into the array from `start` on. Returns the number of bytes, or -1 with the reason in `errno`.
+    /// Returns the number of bytes, or -1 with the reason in `errno`.
     package static func read(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int {
         unsafe bytes.withUnsafeMutableBytes { bytes in
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
@@ -158,7 +154,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Waits for events on descriptors. A negative time means no limit.
+    /// A negative time means no limit.
     package static func wait(_ polled: inout [pollfd], milliseconds: Int32) {
         _ = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
     }

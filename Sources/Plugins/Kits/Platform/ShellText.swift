@@ -1,7 +1,6 @@
 package import ErrandEssentials
 
 package enum ShellText {
-    /// Returns the text in single quotes, which a shell doesn't interpret.
     package static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
     }

@@ -3,7 +3,6 @@ import ErrandSupport
 // Each pointer refers to a local value, and is used for a single call.
 
 package enum SystemQueries {
-    /// The process's soft limit of open files, or `nil` if unknown.
     package static var openFileLimit: UInt64? {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -14,7 +13,6 @@ package enum SystemQueries {
         return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
     }
 
-    /// Returns the free bytes on a directory's disk, or `nil` if unknown or too large for 64 bits.
     package static func freeSpace(in directory: String) -> UInt64? {
         var info = statvfs()
         guard unsafe statvfs(directory, &info) == 0 else { return nil }

@@ -4,9 +4,7 @@ import ErrandSupport
 ///
 /// Structures passed to system calls in this file are local variables that outlive the calls.
 package enum SystemThread {
-    /// Runs a body on a new detached thread. Returns `false` if the system can't create it.
-    ///
-    /// - Parameter stack: The thread's stack size in bytes.
+    /// Returns `false` if the system can't create the thread. `stack` is in bytes.
     package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
         unsafe withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
             guard let attributes = memory.baseAddress, unsafe pthread_attr_init(attributes) == 0 else { return false }
@@ -84,11 +82,10 @@ package enum SystemThread {
 
 /// A pipe that wakes a thread.
 package struct Bell: Sendable, Equatable {
-    /// The descriptor to wait for. It becomes readable once `ring` has been called.
+    /// The descriptor to wait for. It becomes readable after a call of `ring`.
     package let waits: Int32
     private let rings: Int32
 
-    /// Creates a pipe. Returns `nil` if the process has run out of descriptors.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -96,7 +93,7 @@ package struct Bell: Sendable, Equatable {
         (waits, rings) = (ends[0], ends[1])
     }
 
-    /// Closes both ends. Call it once, after the last call to `ring` and `wait`.
+    /// Call it once, after the last call to `ring` and `wait`.
     package func close() {
         closeDescriptor(waits)
         closeDescriptor(rings)
@@ -108,7 +105,6 @@ package struct Bell: Sendable, Equatable {
         _ = unsafe write(rings, &byte, 1)
     }
 
-    /// Waits for a call of `ring`, and consumes it.
     package func wait() {
         var byte: UInt8 = 0
         while unsafe read(waits, &byte, 1) < 0 && errno == EINTR {}
