@@ -8,7 +8,7 @@ struct ChallengePolicy: Sendable {
     var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// The queue for evaluating server trust, which blocks and must not delay the session's other delegate calls.
+    /// Evaluating server trust blocks, and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -68,8 +68,7 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
         if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
     }
 
-    /// Makes the session open new connections after the certificates have changed, because a connection keeps its
-    /// certificate.
+    /// A connection keeps its client certificate, so changed certificates require new connections.
     override func prepare(_ session: URLSession) async {
         guard let revision = policy.identities?.revision else { return }
         await gate.pass(revision) { await session.flush() }

@@ -6,7 +6,6 @@ import Synchronization
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
-        /// The stream doesn't have room until its next event.
         case isFull
         case isClosed
     }
@@ -21,14 +20,12 @@ final class ChunkWriter: Sendable {
     private let offer: @Sendable (Data) -> Acceptance
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - queue: A serial queue, the only one that uses the stream.
-    ///   - offer: Writes to the stream without waiting.
+    /// `queue` must be serial, and only closures on it may use the stream.
     init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Writes a chunk, one at a time. Returns `false` if the stream closes before the whole chunk is written.
+    /// Writes one chunk at a time. Returns `false` if the stream closes before the whole chunk is written.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -41,7 +38,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Writes remaining bytes. Call this on the queue when the stream may have room.
+    /// Call this on the queue when the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {

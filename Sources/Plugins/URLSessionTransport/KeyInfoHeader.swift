@@ -3,7 +3,6 @@ import Foundation
 /// The bytes before a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the digest
 /// of both.
 enum KeyInfoHeader {
-    /// Returns the bytes for an RSA key or an elliptic-curve key, or `nil` if its size isn't supported.
     static func bytes(isRSA: Bool, bits: Int) -> Data? {
         let text: String? =
             switch (isRSA, bits) {

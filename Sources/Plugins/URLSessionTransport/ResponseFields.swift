@@ -24,8 +24,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// Returns the headers, without `Content-Encoding` and `Content-Length` if the body was decoded, and with
-    /// `Set-Cookie` split again. Other fields stay joined by commas (RFC 9110, section 5.3).
+    /// Drops `Content-Encoding` and `Content-Length` if the body was decoded, and splits `Set-Cookie` into its fields.
+    /// Other fields stay joined by commas (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -46,7 +46,6 @@ enum ResponseFields {
         return HTTPHeaders(sorted.map(\.element))
     }
 
-    /// Whether the `Content-Length` is a single number. Always `true` without the field or without a body.
     static func hasValidLength(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
         guard let length = response.value(forHTTPHeaderField: "Content-Length") else { return true }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return true }
@@ -54,15 +53,15 @@ enum ResponseFields {
         return ContentLength.parse([trimmed(length)]) != nil
     }
 
-    /// Removes white space around a value, because URLSession keeps it on Linux.
+    /// On Linux, URLSession keeps the white space around a value.
     private static func trimmed(_ value: String) -> String {
         var value = Substring(value)
         while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
         return String(value.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// Splits a `Set-Cookie` value into cookies. Splits at a comma only if a name and an equals sign follow before any
-    /// other comma or semicolon, because dates contain commas, too.
+    /// Splits at a comma only if a name and an equals sign follow before any other comma or semicolon, because dates
+    /// contain commas, too.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex

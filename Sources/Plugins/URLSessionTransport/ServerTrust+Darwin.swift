@@ -33,8 +33,7 @@ public struct ServerTrust: Sendable {
 
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// Returns the reason to reject a server, or `nil` if it's trusted. Blocks, and may load certificates from the
-    /// network.
+    /// Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

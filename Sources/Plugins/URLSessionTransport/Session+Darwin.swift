@@ -3,7 +3,7 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Returns `nil`, which makes the session create its own serial queue.
+/// With `nil`, the session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
 extension SessionTransfer {
@@ -23,7 +23,7 @@ extension SessionTransfer {
         }
     }
 
-    /// Suspends the task if too many bytes wait for the reader. Bytes in flight still arrive.
+    /// Bytes in flight still arrive.
     func suspendReading() {
         let isDue = state.withLock { state in
             if state.isReaderBehind || state.isOver || state.buffer.count < Self.highWater { return false }
@@ -44,7 +44,7 @@ extension SessionTransfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Suspends or resumes the task. Runs on the transport's queue, which keeps these calls in order.
+    /// Runs on the transport's queue, which keeps these calls in order.
     private func settle() {
         let (task, isReaderBehind, wasSuspended) = state.withLock { state in
             defer { state.isSuspended = state.isReaderBehind && !state.isOver }
@@ -118,7 +118,7 @@ extension SessionDelegate {
 }
 
 extension SessionUpload {
-    /// Provides a new stream for the body. The session needs it if a reused connection closes after the body has begun.
+    /// The session asks for a new stream if a reused connection closes after the body has begun.
     func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         transfer.queue.async { [self] in
             guard let body = reopened() else { return completionHandler(nil) }

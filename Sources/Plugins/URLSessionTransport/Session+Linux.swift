@@ -58,7 +58,7 @@ extension SessionUpload {
         completionHandler(nil)
     }
 
-    /// The maximum number of bytes of a body in memory. A longer body goes to a file that only its owner can read.
+    /// A longer body goes to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
     /// Reads the whole source first, so the session knows the length and never waits.

@@ -13,7 +13,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Checks a URL before its request is sent. Throws if the server policy can't be applied to the URL.
+    /// Throws if the server policy can't be applied to the URL.
     func check(_ url: URL) throws(ErrandError) {}
 
     func prepare(_ session: URLSession) async {}
@@ -47,7 +47,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// Makes a redirect the response, because the core follows redirects.
+    /// The redirect becomes the response, because the core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -77,7 +77,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Reports that the task waits for a network. Called only if the configuration has `waitsForConnectivity`.
+    /// Called only if the configuration has `waitsForConnectivity`.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

@@ -92,8 +92,7 @@ extension SessionTransfer {
         if let progress { options.report(.progress(progress)) }
     }
 
-    /// Ends the exchange when its task has ended. On Linux, the head of a redirect without a usable `Location` arrives
-    /// only here, without its body.
+    /// On Linux, the head of a redirect without a usable `Location` arrives only here, without its body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
@@ -103,8 +102,7 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response ended before its head was complete"))
     }
 
-    /// Whether the connection was lost within the body. URLSession reports the same code for a connection that was lost
-    /// before the response.
+    /// URLSession reports the same code for a connection that was lost before the response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

@@ -12,19 +12,17 @@ final class SessionTransfer: Sendable {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// The transport's session. It's `nil` after the end, so a body doesn't keep the session alive.
+        /// `nil` after the end, so a body doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
         var reader: Reader?
         var watch: Task<Void, Never>?
         var response: HTTPURLResponse?
-        /// Whether the body is delivered as it arrives.
         var isStreamed: Bool
         var buffer = Data()
         var failure: ErrandError?
         var isOver = false
-        /// Whether the task should be suspended, and whether it's suspended now.
         var isReaderBehind = false
         var isSuspended = false
         var started: ContinuousClock.Instant?
@@ -41,7 +39,7 @@ final class SessionTransfer: Sendable {
     let upload: SessionUpload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    /// The transport's watch for inactivity, or `nil` if the exchange has its own clock.
+    /// `nil` if the exchange has its own clock.
     let silence: SilenceWatch?
     let state: Mutex<State>
 
@@ -120,7 +118,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// Returns the request without its body, which `upload` provides.
+    /// `upload` provides the body.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -135,7 +133,7 @@ final class SessionTransfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Cancels the exchange. The waiter resumes before the task is cancelled. Call it from any thread.
+    /// The waiter resumes before the task is cancelled. Call it from any thread.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
     func fail(_ error: ErrandError) {
@@ -144,8 +142,7 @@ final class SessionTransfer: Sendable {
         queue.async { task.cancel() }
     }
 
-    /// Adds the response's head and the beginning of a collected body to an error. The core does that for streamed
-    /// bodies.
+    /// Adds the head and the beginning of a collected body. The core does that for streamed bodies.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -156,7 +153,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Ends the exchange and returns its task, or `nil` if the exchange had already ended.
+    /// Returns the exchange's task, or `nil` if the exchange had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -201,8 +198,7 @@ final class SessionTransfer: Sendable {
 }
 
 extension SessionTransfer: SilenceWatched {
-    /// Ends the exchange if it was inactive for too long, and otherwise returns its deadline. Time in which bytes wait
-    /// for the reader doesn't count.
+    /// Time in which bytes wait for the reader doesn't count.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { state -> ContinuousClock.Instant? in
             if state.isOver { return nil }
@@ -216,7 +212,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Watches for inactivity by a clock other than the system's, such as a test's.
+    /// For a clock other than the system's, such as a test's.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

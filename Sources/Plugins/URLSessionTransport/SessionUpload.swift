@@ -18,7 +18,7 @@ final class SessionUpload: Sendable {
     let source: Source
     let length: Int64?
     private let body: RequestBody
-    /// The pump of a reopened body, and whether the exchange is over.
+    /// The pump of a reopened body.
     private let later = Mutex<(pump: StreamPump?, hasEnded: Bool)>((nil, false))
 
     init(_ body: RequestBody, _ options: TransportOptions) async throws {
@@ -63,10 +63,9 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Opens the body again. Returns `nil` if it can be read only once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Ends the current pump and replaces it. Returns `false`, without a change, if the exchange has ended.
+    /// Returns `false` if the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later

@@ -21,7 +21,6 @@ final class SilenceWatch: Sendable {
 
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Watches a transfer until it's removed or has ended.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -36,8 +35,7 @@ final class SilenceWatch: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Sleeps until a deadline, unless a task already wakes earlier. Returns the replaced task, which must be cancelled
-    /// outside the lock, because cancelling runs code of the time source.
+    /// Returns the replaced task. Cancel it outside the lock, because cancelling runs code of the time source.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper

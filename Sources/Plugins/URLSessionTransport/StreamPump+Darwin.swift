@@ -53,7 +53,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes the stream the request's body. Without a length, the session sends it in chunks.
+    /// Without a length, the session sends the body in chunks.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -74,7 +74,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Closes the stream and stops reading the body. Later failures don't affect the exchange.
+    /// Later failures don't affect the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true

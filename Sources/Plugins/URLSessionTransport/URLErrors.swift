@@ -6,7 +6,6 @@ import FoundationNetworking
 #endif
 
 extension ErrandError {
-    /// Converts an error of URLSession. For `URLError.unknown`, the error's text determines the code.
     init(urlSession error: any Error) {
         guard let failure = error as? URLError else {
             self.init(.transportFailed, "URLSession failed", underlying: error)
@@ -55,7 +54,7 @@ extension ErrandError {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
     }
 
-    /// Returns the code for libcurl's message, because URLSession on Linux doesn't report libcurl's code.
+    /// On Linux, URLSession reports libcurl's message, but not its code.
     private static func code(fromText text: String) -> Code {
         let table: [(String, Code)] = [
             ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),

@@ -58,7 +58,6 @@ struct ConnectionState: Sendable {
 
     mutating func fail(_ reason: NetworkFailure) -> [Step] { fail(isOpen ? reason.lost : reason.unconnected) }
 
-    /// Ends the connection with its first failure, and ignores later failures.
     mutating func fail(_ error: ErrandError) -> [Step] {
         if failure != nil { return [] }
         failure = error
@@ -112,8 +111,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Delivers received bytes to a waiting reader, or else the failure, or else the end. Without any of them, receives
-    /// more.
+    /// Received bytes come before a failure, and a failure before the end.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>
@@ -147,7 +145,6 @@ struct ConnectionState: Sendable {
         added += UInt64(data.count)
     }
 
-    /// Sends the next piece, unless the system hasn't accepted the last one yet.
     mutating func push() -> [Step] {
         if isSending || output.isEmpty || failure != nil { return [] }
         isSending = true

@@ -4,9 +4,9 @@ import Foundation
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
-        /// A code of DNS (`kDNSServiceErr_…`).
+        /// `kDNSServiceErr_…`
         case name(Int32)
-        /// A code of the TLS implementation (`errSSL…`).
+        /// `errSSL…`
         case security(Int32)
         case rejection(String)
         case other
@@ -51,20 +51,19 @@ struct NetworkFailure: Sendable {
 protocol ConnectionDriver: Sendable {
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives up to `limit` bytes. Completes once, with bytes, with the end and perhaps the last bytes, or with a
-    /// failure.
+    /// Completes once, with bytes, with the end and perhaps the last bytes, or with a failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Sends bytes. Completes once, when the system has accepted all bytes or with a failure.
+    /// Completes once, when the system has accepted all bytes or with a failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// Closes the connection. May be called several times. Bytes that the system has accepted are still sent.
+    /// May be called several times. The system still sends bytes that it has accepted.
     func cancel()
 }
 
 enum ConnectionEvent: Sendable {
-    /// The connection is open, and its TLS handshake, if any, has succeeded.
+    /// The TLS handshake, if any, has succeeded.
     case ready
     case failed(NetworkFailure)
 }

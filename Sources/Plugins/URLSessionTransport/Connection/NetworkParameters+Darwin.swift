@@ -11,7 +11,6 @@ struct NetworkParameters {
     let policy: ChallengePolicy?
     let tags: Tags
 
-    /// Throws `transportUnavailable` for settings that don't work for a connection.
     func check() throws(ErrandError) {
         if target.isSecure, policy?.hook != nil {
             throw ErrandError(

@@ -16,7 +16,6 @@ final class SystemConnection: ByteConnection {
     // The driver's closures reference this object weakly, so releasing the connection ends it.
     deinit { driver.cancel() }
 
-    /// Opens the connection. Throws if it doesn't open within the timeout.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
@@ -103,8 +102,6 @@ struct ConnectionTarget: Hashable, Sendable {
     let port: UInt16
     let isSecure: Bool
 
-    /// Reads the target in a URL. Throws `invalidURL` if the host is missing or percent-encoded, or if the port is
-    /// invalid.
     init(_ url: URL) throws(ErrandError) {
         isSecure = url.scheme?.lowercased() == "https"
         let text = url.host(percentEncoded: true) ?? ""
