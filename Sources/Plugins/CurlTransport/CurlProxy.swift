@@ -51,7 +51,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 }
 
 struct ProxyChoice {
-    /// The URL of the proxy for http requests, or an empty text for a direct connection.
+    /// Empty for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -76,13 +76,12 @@ struct ProxyChoice {
 
     var hasExceptions: Bool { !isNone && !exceptions.isEmpty }
 
-    /// Returns the URL of the proxy for a request, or an empty text for a direct connection.
     func proxy(for url: URL) -> String {
         let isSecure = url.scheme?.lowercased() == "https"
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// Masks the proxy's credentials in libcurl's text, which contains the proxy's URL if libcurl can't use it.
+    /// libcurl's text contains the proxy's URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))
@@ -92,8 +91,7 @@ struct ProxyChoice {
 
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
-    /// Whether libcurl's text for a failed connection is about a proxy: it names the proxy as the host or, in later
-    /// versions, after "via" or "over".
+    /// libcurl's text names a failed proxy as the host or, in later versions, after "via" or "over".
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty,

@@ -46,8 +46,7 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Returns the transport's loop, and starts it for the first request. If the process is out of file descriptors,
-    /// waits for some, up to the request's timeout.
+    /// If the process is out of file descriptors, waits for some, up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {

@@ -13,7 +13,7 @@ struct AlternativeFile: Sendable {
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns the offers in the file that haven't expired, or an empty array if the file can't be read. Blocks.
+    /// Returns an empty array if the file can't be read. Blocks.
     func read(at now: UInt64, date: Date) -> [AlternativeTable.Offer] {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
@@ -22,7 +22,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Replaces the contents of the file. Ignores failures, because servers repeat their offers. Blocks.
+    /// Ignores failures, because servers repeat their offers. Blocks.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in

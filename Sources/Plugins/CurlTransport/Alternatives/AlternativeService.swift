@@ -3,12 +3,12 @@ import ErrandMessageSyntax
 
 /// An alternative service from an `Alt-Svc` field (RFC 7838): `h3=":443"; ma=86400`.
 struct AlternativeService: Sendable, Hashable {
-    /// The name that TLS handshakes use (RFC 7301), such as `h3`.
+    /// The name in TLS handshakes (RFC 7301), such as `h3`.
     var protocolName: String
-    /// The normalized host, or nil for the host of the origin.
+    /// Nil for the host of the origin.
     var host: String?
     var port: Int
-    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
+    /// In seconds after the response. Defaults to a day (section 3.1).
     var maximumAge: Int
     /// Whether the alternative stays valid after a network change (section 3.1).
     var isPersistent: Bool
@@ -20,8 +20,7 @@ struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// Returns at most 32 valid alternatives in the server's order, or nil for `clear`, which invalidates earlier
-    /// alternatives (section 3).
+    /// Returns nil for `clear`, which invalidates earlier alternatives (section 3).
     static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
         if items.contains("clear") { return nil }

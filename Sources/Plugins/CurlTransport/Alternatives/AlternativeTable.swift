@@ -18,7 +18,7 @@ struct AlternativeTable {
         var origin: String
         var host: String
         var port: Int
-        /// When the offer expires, in nanoseconds on the loop's clock.
+        /// In nanoseconds on the loop's clock.
         var expires: UInt64
     }
 
@@ -31,7 +31,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration when ``add(_:at:)`` last returned `true`, which is the one that the file contains.
+        /// The expiration in the file.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -39,20 +39,19 @@ struct AlternativeTable {
 
     private var entries: [String: Entry] = [:]
 
-    /// The maximum number of origins in the table. Above it, the offers that expire first are removed.
+    /// Above this number, the offers that expire first are removed.
     static let maximumOrigins = 1_000
     static let protocolName = "h3"
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
-    /// The maximum time that an offer is kept, in seconds.
+    /// In seconds.
     static let longestAge = 365 * 86_400
 
     var isEmpty: Bool { entries.isEmpty }
 
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// Returns the alternative for a request to the origin, or `nil` if there's no usable offer or another request is
-    /// already trying it.
+    /// Returns `nil` if there's no usable offer or another request is already trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -70,9 +69,7 @@ struct AlternativeTable {
         }
     }
 
-    /// Updates the origin's offer from a response. Returns `true` if the file of offers should be written again.
-    ///
-    /// - Parameter services: The alternatives in the `Alt-Svc` fields, or `nil` for `clear`.
+    /// Returns `true` if the file should be written again. `services` is `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
@@ -115,8 +112,7 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// Ignores the origin's offer for some time. Call this if the alternative couldn't be reached, lost its connection,
-    /// or was slower than TCP.
+    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -126,7 +122,7 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// Lets another request try the offer. Call this if the request that tried it ended without a result.
+    /// Call this if the request that tried the offer ended without a result.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
@@ -155,7 +151,6 @@ extension CurlLoop {
         transfer.route = nil
     }
 
-    /// Updates the table from the head of a final response, which may confirm the alternative or offer another.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
@@ -177,8 +172,7 @@ extension CurlLoop {
 
     static let misdirected = 421
 
-    /// Ignores the alternative for some time if it caused a transfer's failure. Don't call this if the caller ended the
-    /// transfer.
+    /// Don't call this if the caller ended the transfer.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // If the server refused the stream, the request is sent again over the same alternative, which stays usable.

@@ -23,12 +23,12 @@ import ErrandSupport
 
     deinit { unsafe errand_decoder_free(decoder) }
 
-    /// Whether the input may end at this point, which is before the first byte or after the end of a stream.
+    /// The input may end before the first byte or after the end of a stream.
     var isComplete: Bool { isEnded || !isBegun }
 
     func feed(_ data: Data) { input = data }
 
-    /// Returns up to 128 KiB of decoded bytes, or `nil` if more input is needed.
+    /// Returns `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
             throw ErrandError(.transportFailed, "there isn't enough memory for decoding")

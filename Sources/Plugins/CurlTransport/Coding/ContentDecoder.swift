@@ -12,10 +12,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// Sets the next input. Call ``next()`` until it returns `nil` first, or earlier input is lost.
+    /// Call ``next()`` until it returns `nil` first. Otherwise, earlier input is lost.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// Returns decoded bytes, or `nil` if more input is needed. Throws `invalidResponse` for malformed input.
+    /// Returns `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -32,7 +32,6 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
-    /// Decodes as much as possible, up to `limit` bytes.
     static func beginning(of data: Data, _ codings: [ContentCoding], upTo limit: Int) -> Data {
         var result = Data()
         guard let decoder = try? ContentDecoder(codings) else { return result }
@@ -80,7 +79,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// A value of `Accept-Encoding`, such as "gzip, deflate, br, zstd".
+    /// The value of `Accept-Encoding`.
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -93,8 +92,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Returns the codings in the order in which the server applied them, or `nil` if one is unknown or there are more
-    /// than three.
+    /// Returns the codings in the order in which the server applied them, or `nil` for more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

@@ -17,14 +17,13 @@ final class CurlConnection: @unchecked Sendable {
         var input = Data()
         var isAtEnd = false
         var output: [Data] = []
-        /// The number of bytes added so far, and the number that the system has accepted.
+        /// The numbers of bytes added so far, and of bytes that the system has accepted.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
         var isLosing = false
-        /// Whether the loop has stopped reading until the reader takes the input.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -34,7 +33,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether the connection uses neither TLS nor a proxy, so bytes are never buffered by a TLS library.
+    /// Without TLS and a proxy, a TLS library never buffers bytes.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -42,16 +41,15 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// Whether the connection has a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
     var systemError: Int32 = 0
-    /// The events for which epoll watches the connection's socket.
+    /// The events for which epoll watches the socket.
     var registered: Int32 = 0
-    /// The pieces being sent, and the number of bytes of the first piece that were already sent.
+    /// The pieces being sent, and how many bytes of the first piece were sent.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
@@ -99,7 +97,7 @@ final class CurlConnection: @unchecked Sendable {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Updates the limit for connecting. Call this when libcurl changes the events that it waits for on a socket.
+    /// Call this when libcurl changes the events that it waits for on a socket.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -125,8 +123,7 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// Takes the received bytes, and lets the loop receive again if it had paused. Returns `nil` if the reader must
-    /// wait.
+    /// Lets the loop receive again if it had paused. Returns `nil` if the reader must wait.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -176,8 +173,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns the data with its bytes on the heap, because OpenSSL requires the same address when it retries a write.
-    /// `Data` stores a few bytes inline.
+    /// OpenSSL requires the same address when it retries a write, but `Data` stores a few bytes inline.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -238,7 +234,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Ends the caller's pending operations at once. The loop closes the socket soon afterward.
+    /// Ends pending operations at once. The loop closes the socket soon afterward.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -249,10 +245,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Ends all pending operations with an error. Call it from any thread, without the driver lock.
+    /// Call it from any thread, without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { DeferredWork.deliver(item) } }
 
-    /// Records the error unless there was an earlier one. Returns the results to deliver to pending operations.
+    /// Keeps the first error. Returns the results for pending operations.
     func ended(by error: ErrandError) -> [DeferredWork.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }
@@ -270,7 +266,7 @@ final class CurlConnection: @unchecked Sendable {
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
-    /// Sends bytes without waiting. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.send(bytes, from: offset, &count) }
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)

@@ -7,9 +7,7 @@ import Synchronization
 
 // Handles connections without a request, under the driver lock.
 extension CurlLoop {
-    /// Opens, sends, receives or closes, as the connection needs.
-    ///
-    /// - Parameter isReady: Whether the socket has reported an event.
+    /// `isReady` is true if the socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
         driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
@@ -36,8 +34,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for connections without a request. Returns whether any of them was woken, has opened, or
-    /// has failed.
+    /// Returns whether any connection was woken, has opened, or has failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -106,7 +103,7 @@ extension CurlLoop {
         }
     }
 
-    /// Sets libcurl's timer for connections without a request. A negative number turns the timer off.
+    /// A negative number turns the timer off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
@@ -137,7 +134,7 @@ extension CurlLoop {
         connection.registered = wanted
     }
 
-    /// Sends queued bytes until the socket is full. Returns `false` if the connection failed.
+    /// Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -179,8 +176,7 @@ extension CurlLoop {
         for waiter in done { deferredWork.add(.progress(waiter, nil)) }
     }
 
-    /// Receives the available bytes, up to ``CurlConnection/highWater``, and delivers them to a waiting reader. Returns
-    /// `false` if the connection failed.
+    /// Returns `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -205,7 +201,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Adds received bytes to the input. Empty bytes mark the end of the input.
+    /// Empty bytes mark the end of the input.
     private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
@@ -273,7 +269,7 @@ struct ConnectionTable {
     var deadline = UInt64.max
     var all: [ObjectIdentifier: CurlConnection] = [:]
     var open: [Int32: CurlConnection] = [:]
-    /// The sockets that libcurl watches while it connects, with their events in epoll.
+    /// The sockets that libcurl watches while it connects, with their events.
     var watched: [Int32: Int32] = [:]
     var hasUnwatchedSocket = false
     private var buffer: [UInt8] = []
@@ -282,8 +278,7 @@ struct ConnectionTable {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Returns a buffer for receiving, until ``giveBack(_:)``. Receiving into the table's own buffer would access the
-    /// table while libcurl's callbacks access it, too.
+    /// Receiving into the table's own buffer would access the table while libcurl's callbacks access it, too.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

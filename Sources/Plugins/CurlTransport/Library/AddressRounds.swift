@@ -13,10 +13,9 @@ struct AddressRounds {
     /// Extra time for libcurl if the loop itself ends the request at the limit.
     private let margin: UInt64
     private let hasTwo: Bool
-    /// When the first round began, or `nil` during the first round.
+    /// `nil` during the first round.
     private(set) var begun: UInt64?
     private var lookup: UInt64?
-    /// Whether an address has accepted the connection.
     private var isEstablished = false
 
     /// The time for the first round. libcurl gives a single address all of it, and the first of several half of it,
@@ -72,8 +71,7 @@ struct AddressRounds {
         return true
     }
 
-    /// Call this when the connection is open. If libcurl opens another connection by itself, that connection gets the
-    /// whole time.
+    /// If libcurl opens another connection by itself, that connection gets the whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
@@ -82,8 +80,7 @@ struct AddressRounds {
 
 // Wakes libcurl when it must try a host's next address, under the driver lock.
 extension CurlLoop {
-    /// Remembers a transfer that is connecting. Call this when libcurl has requested a socket. `descriptor` is -1 if
-    /// that failed.
+    /// Call this when libcurl has requested a socket. `descriptor` is -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
@@ -114,7 +111,6 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Wakes connections without a request that lost a socket while connecting. Returns whether there were any.
     func wakeConnections() -> Bool {
         guard connections.hasUnwatchedSocket else { return false }
         connections.hasUnwatchedSocket = false

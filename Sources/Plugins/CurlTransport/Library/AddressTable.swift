@@ -5,12 +5,12 @@ import ErrandMessageSyntax
 
 /// The configured addresses of hosts, which replace a name lookup.
 struct AddressTable {
-    /// The addresses by normalized host, in libcurl's form: separated by commas, with IPv6 addresses in brackets.
+    /// By normalized host, in libcurl's form: separated by commas, with IPv6 addresses in brackets.
     private var texts: [String: String] = [:]
     private let nameServer: (host: String, port: Int)?
 
-    /// Reads the addresses in a configuration. Throws `nameLookupFailed` for an invalid host name or address, and for a
-    /// host without an address of the configured family.
+    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the
+    /// configured family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
@@ -37,7 +37,6 @@ struct AddressTable {
 
     private static let securePort = 443
 
-    /// Returns the address in libcurl's form, or `nil` if it isn't of the configured family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {
@@ -55,14 +54,13 @@ struct AddressTable {
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Returns the lines of `CURLOPT_RESOLVE`: the addresses of the request's host or of its alternative service, or
-    /// else those of the DNS-over-HTTPS server that looks up the host.
+    /// Returns lines for `CURLOPT_RESOLVE`. If the host doesn't have configured addresses, they contain the addresses
+    /// of the DNS-over-HTTPS server.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] {
-            // Some libcurl versions look up the host with the final dot in its URL, so list it with and without the
-            // dot.
+            // Some libcurl versions look up the host with the final dot in its URL.
             let isDotted = route == nil && url.host?.hasSuffix(".") == true
             return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
         }

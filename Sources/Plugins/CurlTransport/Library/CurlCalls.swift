@@ -31,7 +31,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// Replaces libcurl's handle with a new one. The old handle must not be in a multi handle.
+    /// The old handle must not be in a multi handle.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -108,7 +108,7 @@ import ErrandEssentials
     /// The socket of a connection that was opened without a request, or -1.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
-    /// Sends bytes without waiting. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -146,8 +146,7 @@ import ErrandEssentials
 
     deinit { free() }
 
-    /// Frees the handle, which closes all connections through callbacks. Keeps the handle if the process is about to
-    /// end.
+    /// Closes all connections through callbacks. Keeps the handle if the process is about to end.
     func free() {
         guard let raw = unsafe raw, errand_curl_enter() != 0 else { return }
         unsafe self.raw = nil

@@ -7,12 +7,11 @@ import ErrandSupport
 struct CurlFailure {
     var code: Int32
     var summary = ""
-    /// The text in libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
     var verification = 0
-    /// The status of a proxy's response to CONNECT, or 0.
+    /// A proxy's response to CONNECT, or 0.
     var proxyStatus = 0
     var isProxyUnreached = false
     var hasHead = false
@@ -25,7 +24,7 @@ struct CurlFailure {
     /// Whether a QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
     var isCutShort = false
-    /// Whether libcurl closed a QUIC connection because of invalid bytes from the server. Other requests didn't use it.
+    /// Whether libcurl closed a QUIC connection because of invalid bytes. Other requests didn't use the connection.
     var isEndedHere = false
     /// Whether a QUIC connection ended before it was open.
     var isRefusedQUIC = false
@@ -112,7 +111,7 @@ struct CurlFailure {
         }
     }
 
-    /// Whether the server violated the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
+    /// libcurl reports violations of the rules of chunks or HTTP/2 like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -144,7 +143,7 @@ struct CurlFailure {
 
     static let excess = "the server sent unexpected bytes on a reused connection"
 
-    /// Asks about https, because a server that expects TLS usually closes a connection without it silently.
+    /// A server that expects TLS usually closes a connection without it silently.
     static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
@@ -158,8 +157,7 @@ struct CurlFailure {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Whether the HTTP/2 peer ended the connection with a GOAWAY. libcurl returns this code for a stream that the
-    /// GOAWAY excludes.
+    /// libcurl returns this code for a stream that the server's GOAWAY excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
     /// Whether an HTTP/2 stream ended without an error code.
@@ -235,7 +233,7 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// The codes that libcurl returns if one of its buffers is too small.
+    /// For a libcurl buffer that is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 

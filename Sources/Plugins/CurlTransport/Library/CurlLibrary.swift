@@ -8,7 +8,7 @@ import Synchronization
 struct CurlLibrary {
     let version: CurlVersion
     let avoided: CurlVersionRule.AvoidedSet
-    /// The TLS library, such as "OpenSSL/3.0.17", or an empty text without TLS.
+    /// For example, "OpenSSL/3.0.17". Empty without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -17,8 +17,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Returns libcurl, and loads it on the first call. A failure isn't remembered, because the next call may succeed.
-    /// Throws `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
+    /// Doesn't remember a failure, because the next call may succeed. Throws `transportUnavailable` if the library is
+    /// missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -59,7 +59,6 @@ struct CurlLibrary {
         ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
     }
 
-    /// Throws `transportUnavailable` for a certificate that the TLS library would ignore.
     func check(_ identity: CurlClientIdentity) throws(ErrandError) {
         if hasOpenSSL || identity.isInFiles { return }
         throw ErrandError(
@@ -69,7 +68,7 @@ struct CurlLibrary {
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// Whether libcurl has a callback that reports when a request has its connection.
+    /// Whether a callback reports when a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
     /// Whether a handle can be removed without waiting for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
@@ -90,10 +89,9 @@ struct DescriptorShortage: Error {
         [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
     }
 
-    /// Whether the last system call failed because of a shortage.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// Whether there are enough descriptors for a name lookup and a connection.
+    /// A name lookup and a connection need up to four descriptors.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

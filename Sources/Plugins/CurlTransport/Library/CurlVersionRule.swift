@@ -5,16 +5,13 @@
 struct CurlVersionRule {
     enum Avoided: Int, CaseIterable {
         case library
-        /// Using a connection for several requests.
         case connectionReuse
-        /// Using an easy handle for several requests.
         case handleReuse
         /// Letting libcurl store header lines before Errand has checked them.
         case unseenHeaders
         /// Relying on libcurl to detect bytes that it has read after the end of a response over TLS.
         case unseenExcess
         case http2
-        /// HTTP/2 for a request with a body.
         case http2Upload
         /// HTTP/2 for a body too long to be sent with the head.
         case http2LongUpload
@@ -23,7 +20,6 @@ struct CurlVersionRule {
         case attemptCallback
         /// Abandoning a name lookup before it ends.
         case quickExit
-        /// Running libcurl on the caller's thread.
         case callersThread
         /// Relying on libcurl's events and timers when it tries a host's next address.
         case addressChange
@@ -43,7 +39,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// The features to avoid with one version. They are stored as bits, because every request tests them.
+    /// Stored as bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 

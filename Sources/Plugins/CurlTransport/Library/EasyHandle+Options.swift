@@ -80,8 +80,7 @@ extension EasyHandle {
     /// The maximum time to connect with QUIC before falling back to TCP.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Throws `nameLookupFailed` if the host is an address of the excluded family, to which some libcurl versions would
-    /// connect.
+    /// Some libcurl versions would connect to an address of the excluded family.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
@@ -92,8 +91,7 @@ extension EasyHandle {
         )
     }
 
-    /// Passes the configured addresses for the URL's host to libcurl, which keeps them in its connection pool. Called
-    /// for every request if the transport has addresses.
+    /// libcurl keeps the addresses in its connection pool. Called for every request if the transport has addresses.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
@@ -129,8 +127,7 @@ extension EasyHandle {
         }
     }
 
-    /// Sets or removes the handle's client certificate. libcurl doesn't reuse a connection that was opened with another
-    /// certificate.
+    /// libcurl doesn't reuse a connection that was opened with another certificate.
     func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let identity else { return }
