@@ -7,7 +7,7 @@ import ErrandMessageSyntax
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// This name and all its subdomains.
+        /// Includes all subdomains.
         case domain(String)
         case address(String)
         case range([UInt8], bits: Int)
@@ -17,7 +17,7 @@ struct ProxyExceptions: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Parses a list such as the value of `no_proxy`, and ignores entries that aren't hosts.
+    /// Ignores entries that aren't hosts.
     init(_ list: String) {
         entries = list.split { $0 == "," || $0.isWhitespace }.compactMap(Self.entry)
     }

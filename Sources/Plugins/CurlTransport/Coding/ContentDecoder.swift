@@ -92,7 +92,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Returns the codings in the order in which the server applied them, or `nil` for more than three.
+    /// Returns the codings in the order of the field, or `nil` if one is unknown or there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

@@ -33,7 +33,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Without TLS and a proxy, a TLS library never buffers bytes.
+    /// True without TLS and a proxy, so a TLS library never buffers bytes.
     let isPlain: Bool
     let shared = Mutex(Shared())
 

@@ -9,15 +9,14 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Whether the handle has only options that every transfer sets, and options that the properties below record.
+    /// Whether only options are set that every transfer sets or that the properties below record.
     private var isClean = false
-    /// Whether no option was ever set on libcurl's handle.
     private var isNew = true
     /// Whether libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
-    /// The time limit for connecting that is set on the handle, in milliseconds.
+    /// In milliseconds.
     private var connectLimit = 0
     private var isLogging = false
     /// The certificate's number in ``CurlIdentities``, or 0.
@@ -30,8 +29,8 @@ final class EasyHandle {
         self.easy = easy
     }
 
-    /// Replaces libcurl's handle if this version must not reuse it, or if the transfer needed several attempts: a
-    /// handle never forgets a refused stream, and its sixth resent request fails. Returns `false` if memory runs out.
+    /// A transfer with several attempts also needs a new handle, because a handle never forgets a refused stream, and
+    /// its sixth resent request fails. Returns `false` if memory runs out.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -44,8 +43,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Sets the handle's options for a transfer. Throws `invalidRequest` for a request that libcurl wouldn't send as
-    /// exactly one request.
+    /// Throws `invalidRequest` for a request that libcurl wouldn't send as exactly one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -129,9 +127,9 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// Protects against a libcurl version that keeps a pointer to a field of the handle's last response: makes libcurl
-    /// show each header line before it stores the line. A second head, after a refused expectation, would then count as
-    /// a body, so a request with `Expect` gets a new handle instead.
+    /// In some versions, libcurl keeps a pointer to a field of the handle's last response. As protection, libcurl
+    /// shows each header line before it stores the line. A second head, after a refused expectation, would then count
+    /// as a body, so a request with `Expect` gets a new handle instead.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -181,7 +179,7 @@ final class EasyHandle {
         }
     }
 
-    /// Sets the time limit for connecting, which also applies to a connection that libcurl is already opening.
+    /// Also applies to a connection that libcurl is already opening.
     func setConnectLimit(_ limit: UInt64) {
         let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
         if milliseconds == connectLimit { return }
@@ -189,7 +187,7 @@ final class EasyHandle {
         connectLimit = milliseconds
     }
 
-    /// Makes libcurl run the transfer soon. Only a short pause does that without a socket event.
+    /// Only a short pause makes libcurl run the transfer soon without a socket event.
     func wake() {
         easy.pause(ERRAND_CURLPAUSE_RECV)
         easy.pause(0)
@@ -200,7 +198,7 @@ final class EasyHandle {
         isClean = false
     }
 
-    /// Turns on libcurl's log, because only the log reports the number of a request's stream.
+    /// Only libcurl's log reports the number of a request's stream.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -211,7 +209,6 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: Int) { easy.set(option, value) }
     func set(offset option: Int32, _ value: Int64) { easy.set(offset: option, value) }
 
-    /// Sets an option to the URL or the method. Throws an error with the code `kind` if libcurl rejects the text.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let isPlain = text.withSpan { $0.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
         if !isPlain {
@@ -243,13 +240,12 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// The number of bytes that libcurl sent for the request, on all connections.
+    /// Includes all connections of the request.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// Whether the connection had carried another request.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
     var announcedLength: Int64? {
@@ -260,9 +256,8 @@ extension EasyHandle {
 
 /// The method and small body that are set on an easy handle, so only differences are set again.
 struct RequestForm {
-    /// The method that is set instead of libcurl's own choice, if any.
+    /// `nil` for libcurl's own choice.
     private var method: HTTPMethod?
-    /// Whether libcurl has copied a body and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {
@@ -280,7 +275,7 @@ struct RequestForm {
         hasBody = true
     }
 
-    /// Frees libcurl's copy of the body, and makes the next request a GET.
+    /// Also makes the next request a GET.
     mutating func removeBody(from handle: EasyHandle) {
         if !hasBody { return }
         handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)

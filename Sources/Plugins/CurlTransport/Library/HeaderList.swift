@@ -5,8 +5,8 @@ import ErrandSupport
 struct HeaderList {
     let lines = LineList()
 
-    /// Fills the list, except for `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
-    /// syntax, and `codings` the value of `Accept-Encoding`.
+    /// Leaves out `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's syntax, and
+    /// `codings` the value of `Accept-Encoding`.
     ///
     /// Throws `invalidRequest` for a control character, which could begin another request. Throws `tooLarge` above
     /// `limit` bytes, because libcurl 8.16 would send only the beginning of such a head.
@@ -52,7 +52,6 @@ struct HeaderList {
     private static let acceptEncoding = "Accept-Encoding: "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// Adds a Latin-1 string, with one byte per character.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)

@@ -31,7 +31,7 @@ import ErrandSupport
 
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines and reserves room for new ones. Returns `false` if memory runs out.
+    /// Reserves room for new lines. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines
@@ -76,7 +76,7 @@ import ErrandSupport
         start = end
     }
 
-    /// Cuts a header's line after the colon, which makes libcurl leave the header out.
+    /// libcurl leaves out a header whose line ends after the colon.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

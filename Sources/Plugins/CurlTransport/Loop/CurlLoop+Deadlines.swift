@@ -27,7 +27,7 @@ extension CurlLoop {
         for (transfer, error) in overdue { drop(transfer, with: error) }
     }
 
-    /// Ends a transfer that was inactive by its own clock, unless it waits for a free connection.
+    /// Waiting for a free connection isn't inactivity.
     func endInactivity(of transfer: Transfer) {
         if transfer.index != nil && !transfer.hasStarted {
             if !transfer.sharesConnection || transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
@@ -52,8 +52,7 @@ extension CurlLoop {
         }
     }
 
-    /// Begins transfers that wait for descriptors, or closes idle connections to free descriptors. Ends transfers that
-    /// have waited for too long.
+    /// Begins transfers that wait for descriptors, or closes idle connections to free descriptors.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

@@ -11,20 +11,18 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// The latest time at which the loop wakes. libcurl sets a timer when a request waits for a connection. If the loop
-    /// wakes before that timer fires, the thread that starts the request doesn't have to wake it.
+    /// libcurl sets a timer when a request waits for a connection. If the loop wakes before that timer fires, the
+    /// thread that starts the request doesn't have to wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// How often a round repeats its work, because work may cause more work, before sockets are checked again.
+    /// Work may cause more work. After this many repetitions, the loop checks its sockets again.
     private static let maximumRepetitions = 8
 
-    /// Handles socket events, runs commands, and begins and ends transfers. Returns `false` if the process is ending,
-    /// because libcurl and its TLS library may no longer exist.
-    ///
-    /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
+    /// Returns `false` if the process is ending, because libcurl and its TLS library may no longer exist. `mayGather`
+    /// is true if another round follows immediately while ``isGathering`` is true.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
@@ -55,14 +53,13 @@ extension CurlLoop {
         return true
     }
 
-    /// Ends idle connections that have received bytes, before libcurl reuses one. Later libcurl versions check that
-    /// only once per second.
+    /// Ends idle connections that have received bytes. Later libcurl versions check that only once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// Sets libcurl's timer for transfers. A negative number turns the timer off.
+    /// A negative number turns the timer off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -80,8 +77,7 @@ extension CurlLoop {
         }
     }
 
-    /// Abandons uploads on a connection that has an event for which libcurl doesn't wait, most likely the connection's
-    /// end.
+    /// An event for which libcurl doesn't wait is most likely the connection's end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {

@@ -5,13 +5,13 @@ import Synchronization
 
 // Begins and ends transfers, under the driver lock.
 extension CurlLoop {
-    /// Whether the transfer is running or waiting in a queue. Removes a waiting transfer from its queue.
+    /// Also removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Starts the transfer in libcurl, or adds it to its origin's queue if too many others are running. With `isNext`,
-    /// transfers that already wait in the queue don't delay it.
+    /// If too many transfers are running, adds this transfer to its origin's queue. With `isNext`, transfers that
+    /// already wait in the queue don't delay it.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
@@ -57,8 +57,8 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
-    /// Counts the transfer at its origin. If the transfer can share a connection, it's watched for inactivity from now
-    /// on, because it may have to wait until the first connection to its host is open.
+    /// A transfer that can share a connection is watched from now on, because it may wait until the first connection
+    /// to its host is open.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin

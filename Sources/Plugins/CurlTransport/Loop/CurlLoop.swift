@@ -18,7 +18,7 @@ final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer)
         case stop(Transfer)
-        /// The server was inactive for too long, by a clock other than the system's.
+        /// By a clock other than the system's.
         case inactivity(Transfer, noticed: UInt64)
         /// A reader emptied its buffer, or a request body has more bytes.
         case resume(Transfer)
@@ -42,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// The maximum number of concurrent requests to a host in libcurl, if they can't share a connection.
+    /// For a host whose requests can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -72,7 +72,7 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var active: [Transfer] = []
     /// Whether libcurl has transfers that it hasn't run yet.
     var hasNewTransfers = false
-    /// The number of ended transfers whose name lookups are still running.
+    /// Ended transfers whose name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
@@ -86,14 +86,12 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The maximum number of cancelled name lookups that are still running. Each has a libcurl thread.
+    /// Each cancelled name lookup that is still running has a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` if libcurl or the required HTTP/3 is missing, `transportFailed` if memory or
-    /// threads run out, ``DescriptorShortage`` if descriptors run out, `insecureConnection` for invalid pins, and
-    /// `nameLookupFailed` for invalid addresses.
+    /// Throws ``DescriptorShortage`` if descriptors run out, and an ``ErrandError`` otherwise.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
@@ -146,8 +144,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes all connections by replacing the multi handle, which works in every libcurl version. Later versions need
-    /// descriptors to create a handle. If that fails, uses their option to close the connections.
+    /// Replacing the multi handle closes its connections in every libcurl version. Later versions need descriptors to
+    /// create a handle. If that fails, their own option closes the connections.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {

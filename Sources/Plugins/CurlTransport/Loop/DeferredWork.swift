@@ -9,11 +9,10 @@ struct DeferredWork: ~Copyable {
     enum Item {
         case head(Transfer.Waiter)
         case chunk(Transfer.Reader, Data)
-        /// The source of a request body may continue.
         case room(Resumption<Void, Never>)
         case spent(Data)
         case end(End)
-        /// A connection without a request has received bytes, or has ended.
+        /// For a connection without a request.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
         /// A connection without a request is open, has sent the awaited bytes, or has failed.
         case progress(Transfer.Waiter, (any Error)?)
@@ -37,12 +36,12 @@ struct DeferredWork: ~Copyable {
         items.append(item)
     }
 
-    /// Moves the items by swapping the list with an empty one, so both lists keep their memory.
+    /// Swapping the lists keeps the memory of both.
     mutating func move(to other: inout DeferredWork) {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Delivers the items. Call it without the driver lock.
+    /// Call it without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

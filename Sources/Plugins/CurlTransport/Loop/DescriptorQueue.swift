@@ -7,9 +7,9 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// The time between two checks for descriptors, in nanoseconds. Only a check shows that other code has closed some.
+    /// In nanoseconds. Only a check shows that other code has closed descriptors.
     private static let pause: UInt64 = 20_000_000
-    /// The time, in nanoseconds, in which a batch of transfers opens its sockets before the next check.
+    /// In nanoseconds. In this time, a batch of transfers opens its sockets.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -26,7 +26,6 @@ struct DescriptorQueue {
         return true
     }
 
-    /// Removes and returns the transfers whose timeout has passed and, if there are descriptors, a few to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
@@ -38,8 +37,7 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Whether the transfer has waited for its whole timeout. Always `false` for a transfer with another clock, which
-    /// ``startWatch()`` watches.
+    /// Always `false` for a transfer with another clock, which ``startWatch()`` watches.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit

@@ -44,7 +44,6 @@ import ErrandSupport
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Traps in debug builds if this thread doesn't hold the lock.
     func assertHeld() {
         #if DEBUG
         precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "expected to hold the driver lock")

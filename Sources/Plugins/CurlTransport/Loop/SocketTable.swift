@@ -11,7 +11,7 @@ final class SocketTable: @unchecked Sendable {
     // Sendable: variables are accessed only under the loop's driver lock. `CurlLoop` explains the unchecked
     // exclusivity.
 
-    /// A transfer's socket. The serial number shows whether the descriptor has been reused since.
+    /// The serial number shows whether the descriptor has been reused.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -22,25 +22,25 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Whether `open` created the socket, so libcurl reports its end.
         var isOurs = false
-        /// Whether this is the UDP socket of a QUIC connection.
+        /// The UDP socket of a QUIC connection.
         var isDatagram = false
         /// Whether the last HTTP/1 exchange has ended, so no bytes may arrive before the next request.
         var isQuiet = false
         /// The transfer for which libcurl last reported the socket.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// The number of transfers on the connection, including paused ones.
+        /// Includes paused transfers.
         var holders = 0
         /// The time since which the socket has no transfers and no events that libcurl waits for.
         var idleSince: UInt64?
-        /// The local port, or 0 if it isn't known yet.
+        /// 0 if the port isn't known yet.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// The number of transfers that may use a kept connection whose socket is unknown.
+    /// Transfers that may use a kept connection whose socket is unknown.
     var unknownSocketCount = 0
     /// Quiet connections that received bytes, possibly for a transfer whose socket is unknown.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
@@ -75,7 +75,7 @@ final class SocketTable: @unchecked Sendable {
         SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
-    /// Returns the event in libcurl's form, or `nil` if libcurl doesn't wait for events on this socket.
+    /// Returns `nil` if libcurl doesn't wait for events on this socket.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -114,8 +114,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Shuts down the connection. Returns `false` if it has neither received bytes nor ended, because the event may be
-    /// outdated. Discards the received bytes first, because libcurl notices an end only if no bytes precede it.
+    /// Returns `false` if the connection has neither received bytes nor ended, because the event may be outdated.
+    /// Discards the received bytes first, because libcurl notices an end only if no bytes precede it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -135,8 +135,8 @@ final class SocketTable: @unchecked Sendable {
 
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// Notes that a transfer has left a connection. With `isQuiet`, the transfer's HTTP/1 exchange has ended, so the
-    /// connection is watched for bytes. Does nothing if the connection is in use again.
+    /// With `isQuiet`, the transfer's HTTP/1 exchange has ended, so the connection is watched for bytes. Does nothing
+    /// if the connection is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -170,7 +170,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// Watches a quiet connection for bytes. libcurl may have watched it only for output.
+    /// libcurl may have watched the connection only for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -178,8 +178,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// Watches a socket for the events that libcurl waits for. `transfer` is `nil` unless ``open(_:for:)`` created the
-    /// socket.
+    /// `transfer` is `nil` unless ``open(_:for:)`` created the socket.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -286,8 +285,7 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Forgets sockets that libcurl has closed. Some versions close a socket that isn't connected yet without a
-    /// callback.
+    /// Some libcurl versions close a socket that isn't connected yet without a callback.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
@@ -310,8 +308,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// Returns the socket with this local port, or `nil` if several sockets share the port. Call this when a transfer
-    /// got its connection. The transfer then holds all sockets with the port.
+    /// Call this when a transfer got its connection. If several sockets share the port, the transfer holds all of
+    /// them, and the result is `nil`.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -349,10 +347,8 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Shuts down the connections that have been idle since a given time. libcurl closes them with its next transfer.
-    ///
-    /// Returns the time since which the oldest other connection has been idle. Keeps all connections while a transfer's
-    /// socket is unknown.
+    /// libcurl closes the connections with its next transfer. Returns the time since which the oldest other connection
+    /// has been idle. Keeps all connections while a transfer's socket is unknown.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
@@ -369,8 +365,7 @@ extension SocketTable {
         return oldest
     }
 
-    /// Returns the time since which a transfer has been waiting for a new connection. Waiting for a free connection
-    /// doesn't count.
+    /// Returns when the transfer began to wait for a new connection. Waiting for a free connection doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

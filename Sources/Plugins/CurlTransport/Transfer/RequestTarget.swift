@@ -18,7 +18,6 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// Returns the length of the scheme, the end of the authority, and whether the authority contains a percent sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
         var end = min(bytes.count, scheme + separator)
@@ -53,11 +52,10 @@ enum HostCheck {
     /// The maximum length of a DNS name, with dots (RFC 1035, section 2.3.4). With a SOCKS5 proxy and a name of more
     /// than 255 bytes, libcurl 7.69 to 8.3 overflow a buffer (CVE-2023-38545).
     static let longest = 253
-    /// Names of up to this many bytes don't need a check, unless they contain a percent sign.
+    /// Names up to this length need a check only if they contain a percent sign.
     static let short = 60
 
-    /// Throws `invalidURL` for a host that is too long or contains a percent-encoded ASCII character. libcurl 7.80 to
-    /// 7.83 take `%2F` for the start of a path (CVE-2022-27780).
+    /// libcurl 7.80 to 7.83 take `%2F` for the start of a path (CVE-2022-27780).
     static func check(_ url: URL) throws(ErrandError) {
         guard let host = url.host(percentEncoded: true) else { return }
         guard host.utf8.count > short || host.utf8.contains(UInt8(ascii: "%")) else { return }

@@ -6,7 +6,7 @@ import ErrandSupport
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// The status code, or 0 if the head isn't complete or its status line is invalid.
+    /// 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
@@ -16,14 +16,14 @@ struct ResponseHead: ~Copyable {
     /// Whether a line was rejected because libcurl would have added it to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The number of bytes received, including informational heads and trailers.
+    /// Includes informational heads and trailers.
     var received: Int { block.received }
 
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
 
-    /// Counts the bytes of a line. Returns `false` if the line exceeds the limit.
+    /// Returns `false` if the line exceeds the limit.
     mutating func count(_ line: Span<UInt8>) -> Bool {
         if line.count > block.rest { return false }
         block.received += line.count
@@ -53,7 +53,7 @@ struct ResponseHead: ~Copyable {
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-    /// The HTTP version in the status line, such as "1.1" or "2".
+    /// For example, "1.1" or "2".
     var version: String? {
         if block.count > 8, isHTTP1, block[6] == 0x2E, block[7] == 0x31, block[8] == 0x20 { return "1.1" }
         var end = Self.versionStart
@@ -77,15 +77,14 @@ struct ResponseHead: ~Copyable {
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// The fields of the head, without invalid lines. Folded lines are joined with a space (RFC 9112, section 5.2).
+    /// Without invalid lines. Folded lines are joined with a space (RFC 9112, section 5.2).
     var headers: HTTPHeaders { fields.headers }
 
-    /// The same fields as ``headers``, and whether they may contain a `Content-Encoding`.
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
 
-    /// The fields of a trailer section, which doesn't begin with a status line.
+    /// A trailer section doesn't begin with a status line.
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {
@@ -143,7 +142,7 @@ struct ResponseHead: ~Copyable {
     private static let usualFields = 12
     private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-    /// Fields with common names and empty values. Copying them avoids creating and comparing strings.
+    /// Copying these fields avoids creating and comparing strings.
     private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
         HeadBlock.name(number).map { name in
             HTTPHeaders.Field(HTTPHeaderName(name.isLower ? name.text.lowercased() : name.text), "")

@@ -7,23 +7,20 @@ extension Transfer {
     struct Attempts {
         /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// The number of attempts on the current handle, sent or not.
+        /// Includes attempts that weren't sent.
         var onHandle = 0
-        /// The number of bytes that libcurl had sent when the attempt began, or -1 before the first attempt on a
-        /// handle.
+        /// The bytes that libcurl had sent when the attempt began, or -1 before the handle's first attempt.
         var sentBefore: Int64 = -1
-        /// Whether the server rejected the request's `Expect` with status 417.
+        /// With status 417.
         var isExpectationRefused = false
         /// Whether the server rejected the request without processing it, so it's sent in a new exchange.
         var dropsResponse = false
         var needsFreshConnection = false
-        /// How often a server reported that it hadn't processed the request.
         var refusals = 0
-        /// Whether libcurl was prevented from resending the request, so the transfer has to begin again.
+        /// Whether libcurl was prevented from resending the request.
         var isToRestart = false
         /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// Whether the origin's HTTP/3 alternative failed.
         var avoidsHTTP3 = false
         var lacksDescriptor = false
         /// The number of bytes read from a reused connection when the request was sent. Set if libcurl's TLS library
@@ -34,17 +31,16 @@ extension Transfer {
 
     enum Sequel {
         case end
-        /// Try again on a new connection.
+        /// On a new connection.
         case again
-        /// Wait until there are descriptors.
+        /// For descriptors.
         case wait
     }
 
-    /// How often the request may be sent, which is twice for an idempotent method (RFC 9110, section 9.2.2).
+    /// An idempotent request may be sent twice (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Decides about an attempt for which libcurl has a connection. Returns `false` to prevent it. `connection` is
-    /// `nil` if it isn't known for certain.
+    /// Returns `false` to prevent the attempt. `connection` is `nil` if the connection isn't known for certain.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
@@ -98,8 +94,7 @@ extension Transfer {
         return true
     }
 
-    /// Whether repeating the request needs a new handle. libcurl keeps a handle's first error text for later failures,
-    /// and a handle that used QUIC never uses TCP.
+    /// libcurl keeps a handle's first error text for later failures, and a handle that used QUIC never uses TCP.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -107,8 +102,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// Whether libcurl may open another connection to repeat the request. Returns `false` if a new handle has to repeat
-    /// it.
+    /// Returns `false` if a new handle has to repeat the request.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -136,7 +130,7 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six such connections.
+    /// libcurl gives up after six reused connections that were closed before a byte was sent.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
@@ -148,7 +142,7 @@ extension Transfer {
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// Whether QUIC couldn't connect or lost its connection, so the request should use TCP.
+    /// QUIC couldn't connect or lost its connection, so the request should use TCP.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
@@ -197,8 +191,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// Counts the refused attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Returns
-    /// `false` and sets an error if servers refused the request too often.
+    /// The server hasn't processed a refused request (RFC 9113, section 8.7), so the attempt counts as unsent. Returns
+    /// `false` and sets an error after too many refusals.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -218,15 +212,15 @@ extension Transfer {
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// Whether to use HTTP/2 after all if the server doesn't support HTTP/1.
+    /// For a server that doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
     static let expectationFailed = 417
 
-    /// Whether the request uses QUIC or tries to.
+    /// Also true while the request tries QUIC.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// The codes of failures before a request is sent. A lack of descriptors may be the cause.
+    /// Failures before a request is sent. A lack of descriptors may be the cause.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,

@@ -8,10 +8,8 @@ import Synchronization
 
 // Handles the connection that libcurl reports, under the loop's driver lock.
 extension Transfer {
-    /// Call this when the transfer no longer waits for a free connection.
-    ///
-    /// With `isNew`, libcurl opens a new connection. The time that the transfer waited for another transfer's new
-    /// connection counts toward the connect timeout.
+    /// Call this when the transfer no longer waits for a free connection. The time that it waited for another
+    /// transfer's new connection counts toward the connect timeout.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -30,8 +28,7 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Call this when libcurl is about to look up a name. Returns `false` to prevent that, if the transfer has ended or
-    /// too many cancelled name lookups are still running.
+    /// Call this when libcurl is about to look up a name. Returns `false` to prevent that.
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
@@ -46,7 +43,7 @@ extension Transfer {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Notes that the request begins. Call this when the transfer has its connection and is about to send its head.
+    /// Call this when the transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -80,7 +77,7 @@ extension Transfer {
         var left: Int32?
     }
 
-    /// Opens a socket for libcurl. Returns -1 on failure, or if the transfer must not connect.
+    /// Returns -1 on failure, or if the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -121,8 +118,7 @@ extension Transfer {
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// Marks the transfer's socket as unknown unless libcurl has reported it. libcurl reports only the socket of a new
-    /// connection, and not in a second attempt.
+    /// libcurl reports only the socket of a new connection, and not in a second attempt.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
@@ -144,7 +140,7 @@ extension Transfer {
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// The number of the stream, or 0 until libcurl assigns it.
+        /// 0 until libcurl assigns a number.
         var number: UInt32 = 0
         var isEnding = false
         /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
@@ -156,7 +152,6 @@ extension Transfer {
         if mayHaveStream { handle?.watchStreams() }
     }
 
-    /// Whether the connection may turn out to use HTTP/2.
     private var mayHaveStream: Bool { sharesConnection && !keepsToHTTP1 && origin?.speaksHTTP1 != true }
 
     func noteStream(_ event: Int32, _ number: UInt32) {
@@ -174,7 +169,7 @@ extension Transfer {
 }
 
 extension CurlLoop {
-    /// Marks the transfers on the connection's streams after `last` as refused, because the server won't process them.
+    /// The server won't process the streams after `last`.
     fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
         for transfer in active where transfer.stream.connection == connection {
             transfer.stream.isEnding = true
@@ -186,8 +181,7 @@ extension CurlLoop {
 // Detects bytes after the end of a response on a kept HTTP/1 connection, under the loop's driver lock. libcurl would
 // take them for the next response.
 extension Transfer {
-    /// Whether the connection may be used for the next request. Returns `false` if bytes have arrived since the last
-    /// response.
+    /// Returns `false` if bytes have arrived since the last response.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -202,8 +196,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether the first line of a response belongs to this request. Returns `false` if the connection hasn't been read
-    /// since the request was sent, so the line belongs to an earlier response.
+    /// Returns `false` if the connection hasn't been read since the request was sent, so the line belongs to an
+    /// earlier response.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

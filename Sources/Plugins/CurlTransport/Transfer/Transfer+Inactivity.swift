@@ -3,8 +3,7 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// The time at which the transfer must end, or `nil` while it waits only for its reader, its body's source, or a
-    /// free connection.
+    /// `nil` while the transfer waits only for its reader, its body's source, or a free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -17,7 +16,6 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// The time at which the server counts as inactive, and the time at which connecting has taken too long.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
@@ -37,7 +35,7 @@ extension Transfer {
         )
     }
 
-    /// Excludes the time in which bytes waited for the reader from the server's inactivity.
+    /// Time in which bytes waited for the reader doesn't count.
     func excuseReader() {
         let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
         lastActivity = max(lastActivity, start)
@@ -52,7 +50,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// Starts a task that watches for inactivity by the request's clock. The loop itself watches the system's clock.
+    /// The loop itself watches the system's clock.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {

@@ -6,8 +6,7 @@ import Synchronization
 
 // Handles received bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
-    /// Handles a line of the head or the trailers. Returns `false` to end the transfer. `errand_head_receive` handles
-    /// most lines in the middle of a head itself.
+    /// Returns `false` to end the transfer. `errand_head_receive` handles most lines in the middle of a head itself.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -109,7 +108,7 @@ extension Transfer {
         if let waiter { loop.deferredWork.add(.head(waiter)) }
     }
 
-    /// Handles bytes of the body. Returns the number of accepted bytes, or libcurl's value for a pause.
+    /// Returns the number of accepted bytes, or libcurl's value for a pause.
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
@@ -160,15 +159,13 @@ extension Transfer {
     }
 
     enum Flushed {
-        /// The bytes stay in the buffer until a reader asks for them.
         case kept
         /// A reader waits, but more bytes are arriving.
         case gathered
         case handedOver(DeferredWork.Item)
     }
 
-    /// Hands the buffered bytes to a waiting reader. With `mayGather`, waits for another round if many bytes arrive, so
-    /// the reader wakes less often.
+    /// With `mayGather`, waits for another round if many bytes arrive, so the reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

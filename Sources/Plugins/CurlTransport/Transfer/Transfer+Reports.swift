@@ -8,7 +8,7 @@ import Synchronization
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// Reports activity for clocks other than the system's.
+        /// For clocks other than the system's.
         case activity
         /// The source of the request's body can stop.
         case sourceIsDone
@@ -53,8 +53,7 @@ extension Transfer {
 
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// Delivers the queued reports. With `waits`, returns once all earlier reports have been delivered, possibly by
-    /// another task.
+    /// With `waits`, returns once all earlier reports have been delivered, possibly by another task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {
@@ -78,7 +77,7 @@ extension Transfer {
         }
     }
 
-    /// Returns the queued reports, an empty array while another task delivers, or `nil` if the queue is empty.
+    /// Returns an empty array while another task delivers, or `nil` if the queue is empty.
     private static func next(_ reports: inout Reports) -> [Report]? {
         if reports.isDelivering { return [] }
         reports.isScheduled = false
@@ -101,7 +100,7 @@ extension Transfer {
 /// start of the transfer when it reads the first byte.
 struct WireTimes {
     var requestSent: UInt64?
-    /// When the first byte of the response arrived. Informational responses don't count.
+    /// Informational responses don't count.
     var firstByte: UInt64?
 
     mutating func restart(at now: UInt64, hasBody: Bool) {
@@ -113,7 +112,7 @@ struct WireTimes {
 extension EasyHandle {
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// Returns the transfer's timings. Times count from the call of `send`.
+    /// Times count from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0

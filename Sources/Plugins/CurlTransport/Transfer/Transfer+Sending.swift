@@ -7,7 +7,7 @@ import Synchronization
 // Provides the bytes to send, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     enum UploadStep {
-        /// The next bytes of the body. Empty bytes mark its end.
+        /// Empty bytes mark the body's end.
         case bytes(Data)
         case pause
         case abort
@@ -43,7 +43,7 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// Updates the progress for a small body, which libcurl sends with the head, without a callback.
+    /// libcurl sends a small body with the head, without a callback.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
@@ -78,7 +78,7 @@ extension Transfer {
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Stops waiting for the source of the request's body. Call this when the response is complete.
+    /// Call this when the response is complete.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -91,7 +91,7 @@ enum SentBody {
     case data(Data)
     case stream(UploadStream)
 
-    /// Opens the body of a request. Throws the error of opening it, and `invalidRequest` for a HEAD with a body.
+    /// Throws the error of opening the body, and `invalidRequest` for a HEAD with a body.
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {
@@ -111,7 +111,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// The length of the body, or `nil` if there's no body or it must be sent in chunks.
+    /// `nil` without a body, or if it must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil

@@ -22,7 +22,6 @@ final class Transfer: @unchecked Sendable {
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
-    /// Whether the body is delivered as it arrives.
     var isStreamed: Bool
     var handle: EasyHandle?
     /// The index in the loop's `active` transfers.
@@ -30,7 +29,7 @@ final class Transfer: @unchecked Sendable {
     var begun: UInt64 = 0
     /// Whether the transfer has a connection, or one is opening.
     var hasStarted = false
-    /// When the transfer's connection began to open.
+    /// When the connection began to open.
     var connecting: UInt64 = 0
     /// Whether the transfer has its connection.
     var isRequested = false
@@ -38,7 +37,6 @@ final class Transfer: @unchecked Sendable {
     var isDialing = false
     /// The sockets that libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// Whether the transfer has a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
     var isResolving = false
     /// Whether the transfer has ended for its caller while its name lookup is still running.
@@ -46,7 +44,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the transfer can use the first connection to its host together with other requests.
     var sharesConnection = false
     var route: AlternativeTable.Route?
-    /// The origin of the request, while the transfer runs.
+    /// `nil` unless the transfer runs.
     var origin: Origin?
     /// The origin in whose queue the transfer waits, and its position there.
     var waitsAt: Origin?
@@ -92,7 +90,7 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Whether sending is paused. Set only if the transfer's clock isn't the system's.
+        /// Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
@@ -107,11 +105,11 @@ final class Transfer: @unchecked Sendable {
 
     /// libcurl copies a body up to this length and sends it with the head.
     static let copiedBodyBytes = 64 << 10
-    /// The transfer pauses if this many bytes are buffered.
+    /// The transfer pauses at this many buffered bytes.
     static let highWater = 512 << 10
     /// The transfer pauses at this many buffered bytes if its reader keeps up.
     static let fastHighWater = 2 << 20
-    /// A paused transfer resumes if this many bytes are buffered.
+    /// A paused transfer resumes at this many buffered bytes.
     static let lowWater = 256 << 10
     /// If a round of the loop receives this many bytes, a waiting reader gets them only after the next round.
     static let gatheredBytes = 64 << 10
@@ -157,8 +155,8 @@ extension Transfer {
 
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether the complete response was received. If the server doesn't need the rest of the request, it ends the
-    /// stream without an error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
+    /// If the server doesn't need the rest of the request, it ends the stream without an error (RFC 9113, section
+    /// 8.1), which libcurl reports as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -197,8 +195,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the response's head and the beginning of a collected body to an error. The core does that for streamed
-    /// bodies.
+    /// Adds the head and the beginning of a collected body. The core does that for streamed bodies.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -208,7 +205,7 @@ extension Transfer {
         return error
     }
 
-    /// Ends the transfer. Deliver the result without the driver lock.
+    /// Deliver the result without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> DeferredWork.Item {
         let error = error.map(withEvidence)
         self.timings = timings

@@ -41,7 +41,7 @@ final class TransferBody: HTTPBodySource {
         }
     }
 
-    /// Returns the next received bytes. Accessories receive all earlier events before the body ends or fails.
+    /// Accessories receive all earlier events before the body ends or fails.
     private func received() async throws -> Data? {
         do {
             let data = try await next()

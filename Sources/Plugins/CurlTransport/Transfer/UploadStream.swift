@@ -6,7 +6,7 @@ import Synchronization
 /// A streamed request body while it's sent. A task reads the source, at most two chunks ahead of libcurl.
 final class UploadStream: Sendable {
     enum Taken {
-        /// The next bytes of the body. Empty bytes mark its end.
+        /// Empty bytes mark the body's end.
         case bytes(Data)
         case wait
         case failed(ErrandError)
@@ -15,7 +15,7 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// Chunks that libcurl has read. The reading task releases them, which may run user code.
+        /// Chunks that libcurl has read. The reading task releases them, because that may run user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
@@ -37,13 +37,11 @@ final class UploadStream: Sendable {
 
     var isBegun: Bool { state.withLock { $0.isBegun } }
 
-    /// Whether libcurl has to wait for the source.
     var isEmpty: Bool {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// Returns the next bytes, or `.wait` if libcurl has to wait for the source. The first call starts to read the
-    /// source.
+    /// The first call starts to read the source.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -123,8 +121,7 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "the body has \(came) bytes, but \(length) were announced")
     }
 
-    /// Waits until libcurl has taken the previous chunk, and provides the next one. Returns `false` if the transfer has
-    /// ended.
+    /// Returns `false` if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let room = Resumption(continuation)
