@@ -4,7 +4,7 @@ import ErrandEssentials
 // that owns the memory and outlives the call. Each access stays within the pointer's count.
 
 extension String {
-    /// Calls the body with the string's UTF-8 bytes. A loop over the span is ten times as fast as a loop over `utf8`.
+    /// A loop over the span is ten times as fast as a loop over `utf8`.
     @inlinable package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         // Unlike `withUTF8`, this doesn't copy, retain, and release the string.
         if let result = unsafe utf8.withContiguousStorageIfAvailable({ unsafe body($0.span) }) { return result }
@@ -13,12 +13,12 @@ extension String {
         return text.withUTF8 { unsafe body($0.span) }
     }
 
-    /// Returns whether the strings have the same UTF-8 bytes. In contrast, `==` uses Unicode's canonical equivalence.
+    /// Unlike `==`, doesn't use Unicode's canonical equivalence.
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
     }
 
-    /// Creates a string from UTF-8 bytes. Replaces each invalid sequence with U+FFFD.
+    /// Replaces each invalid sequence with U+FFFD.
     package init(decoding bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Array {
-    /// Calls the body with a span of the elements. Unlike `Array.span`, works before macOS 26 and iOS 26.
+    /// Unlike `Array.span`, works before macOS 26 and iOS 26.
     @inlinable @inline(__always)
     package func withSpan<Result, Failure>(
         _ body: (Span<Element>) throws(Failure) -> Result

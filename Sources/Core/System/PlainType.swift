@@ -7,7 +7,6 @@ package final class PlainType: Sendable {
 
     package init() {}
 
-    /// Returns whether a type doesn't conform to the protocol.
     package func excludes(_ type: any Any.Type, unless conforms: () -> Bool) -> Bool {
         let type = ObjectIdentifier(type)
         if known.load(ordering: .relaxed) == type { return true }

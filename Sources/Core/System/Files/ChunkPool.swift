@@ -6,7 +6,6 @@ package enum ChunkPool {
     /// The size of each block: a chunk, plus the bytes that a transport may receive at once.
     package static let size = chunkBytes + (32 << 10)
     package static let chunkBytes = 256 << 10
-    /// The maximum number of free blocks to keep.
     private static let kept = 8
 
     private static let pool = Mutex<[PooledMemory]>([])

@@ -1,6 +1,6 @@
-// Wraps the C library's calls that take or return pointers, so the other files in this folder are safe Swift. Each
-// structure is a local variable that a call fills before the code reads it. Each text is copied before another call can
-// change it. `SystemFile+Content.swift` contains the calls that move bytes.
+// Wraps the C library's calls that take or return pointers, so the other files in this folder are safe Swift, except
+// `SystemFile+Content.swift`. Each structure is a local variable that a call fills before the code reads it. Each text
+// is copied before another call can change it.
 
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
@@ -22,7 +22,6 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Atomically replaces an existing file at the new path.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
@@ -38,7 +37,6 @@ extension SystemFile {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Calls the body with each entry's name, in any order, until the body returns false.
     package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
         guard let directory = unsafe opendir(path) else { throw Failure("cannot be read", path) }
         defer { unsafe closedir(directory) }

@@ -43,7 +43,6 @@ extension SystemFile {
         return done
     }
 
-    /// Returns fewer bytes only at the end of the file.
     package func read(_ count: Int, at offset: Int64) throws(Failure) -> Data {
         if count == 0 { return Data() }
         guard let memory = unsafe malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
@@ -57,7 +56,6 @@ extension SystemFile {
         }
     }
 
-    /// Writes all bytes after the previous write, or at the end of a file opened with `append`.
     package func write(_ bytes: some ContiguousBytes) throws(Failure) {
         if let code = Self.write(bytes, to: descriptor) {
             throw Failure("cannot be written", path, code: code)

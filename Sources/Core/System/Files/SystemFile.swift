@@ -91,7 +91,6 @@ package struct SystemFile: ~Copyable, Sendable {
     /// Returns whether the path itself, not a symbolic link's target, still refers to this file.
     package func isAt(_ path: String) -> Bool { status(ifAt: path) != nil }
 
-    /// Returns `nil` unless ``isAt(_:)`` is true for the path.
     package func status(ifAt path: String) -> FileStatus? {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false),
             mine.identity == other.identity
@@ -179,7 +178,7 @@ extension SystemFile {
         if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
     }
 
-    /// Asks the system to start writing the bytes to disk, without waiting. Does nothing on Darwin.
+    /// Doesn't wait. Does nothing on Darwin.
     package func beginFlush() {
         #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)
@@ -205,8 +204,7 @@ extension SystemFile {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
 
-    /// Takes the lock, shared or exclusive. Returns false if another open file holds it, and true if the file system
-    /// doesn't support locks.
+    /// Returns false if another open file holds the lock, and true if the file system doesn't support locks.
     package func tryLock(shared: Bool = false) -> Bool {
         uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
     }
@@ -235,7 +233,7 @@ extension SystemFile {
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
-    /// Identifies a file regardless of its name. All hard links to a file have the same identity.
+    /// All hard links to a file have the same identity.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
