@@ -44,7 +44,7 @@ public enum PathSegment {
         return isMarked ? path : String(result)
     }
 
-    /// Empty text and text of dots only can become `.` or `..` together with the adjacent text.
+    /// Empty text and dots alone count, because adjacent text can turn them into `.` or `..`.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }

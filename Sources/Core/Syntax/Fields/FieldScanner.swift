@@ -2,6 +2,7 @@
 struct FieldScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
+    /// Whether the last quoted string had a closing quote.
     private(set) var isClosed = true
 
     init(_ text: some StringProtocol) { bytes = Array(text.utf8) }

@@ -37,7 +37,7 @@ public enum HTTPDate {
     private static let secondsOfYear0 = -62_167_219_200.0
     private static let secondsOfYear9999 = 253_402_300_799.0
 
-    /// Parses the preferred form after the comma: ` 06 Nov 1994 08:49:37 GMT`.
+    /// Parses the preferred form, after the comma.
     private static func fixed(_ text: ArraySlice<UInt8>) -> Date? {
         var cursor = Cursor(text)
         guard cursor.skip(" "), let day = cursor.number(2), cursor.skip(" "), let month = cursor.month(),
@@ -47,7 +47,6 @@ public enum HTTPDate {
         return date(year, month, day, clock)
     }
 
-    /// Parses the obsolete RFC 850 form after the comma: ` 06-Nov-94 08:49:37 GMT`.
     private static func rfc850(_ text: ArraySlice<UInt8>, now: Date) -> Date? {
         var cursor = Cursor(text)
         guard cursor.skip(" "), let day = cursor.number(2), cursor.skip("-"), let month = cursor.month(),
@@ -61,7 +60,6 @@ public enum HTTPDate {
         return date(year, month, day, clock)
     }
 
-    /// Parses the form of C's asctime function: `Sun Nov  6 08:49:37 1994`.
     private static func ascTime(_ text: ArraySlice<UInt8>) -> Date? {
         guard days.contains(where: { matches(text.prefix(3), $0.prefix(3)) }) else { return nil }
         var cursor = Cursor(text.dropFirst(3))

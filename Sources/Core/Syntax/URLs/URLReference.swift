@@ -95,12 +95,12 @@ extension URLReference: CustomStringConvertible {
 
 /// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is also valid in RFC 3986.
 struct ParsedURL {
+    /// In lowercase, without the colon.
     var scheme = ""
     var user: [UInt8] = []
     var password: [UInt8] = []
     /// Nil without an authority. An IPv6 address includes its brackets.
     var host: [UInt8]?
-    /// Nil for the scheme's default port.
     var port: UInt16?
     /// The path's segments, each after a slash, or the text of an opaque path.
     var path: [UInt8] = []
@@ -132,6 +132,7 @@ struct ParsedURL {
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))
     }
 
+    /// The serialized URL (section 4.5).
     var text: String {
         var bytes = Array(scheme.utf8)
         bytes.append(UInt8(ascii: ":"))

@@ -33,8 +33,7 @@ extension URLSyntax {
     private static func endOfCredentials(_ url: Substring) -> String.Index? {
         let authority = url.prefix { $0 != "/" }
         if let at = authority.lastIndex(of: "@") { return at }
-        // Unlike a port, this contains other characters than digits. So it's a password that contains an unescaped
-        // slash.
+        // A port consists of digits. Other text begins a password that contains an unescaped slash.
         guard let colon = authority.lastIndex(of: ":"), authority.last != "]" else { return nil }
         let port = authority[authority.index(after: colon)...]
         return port.utf8.allSatisfy(ASCII.isDigit) ? nil : url.lastIndex(of: "@")
@@ -131,8 +130,6 @@ extension URLSyntax {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
 
-    /// A percent-encoded value can contain a URL's credentials, an item of a URL or form, or a member of a JSON
-    /// object.
     private static func holdsSecret(_ value: String, where isSecret: (String) -> Bool) -> Bool {
         var text = value
         for _ in 0..<maximumDepth {
