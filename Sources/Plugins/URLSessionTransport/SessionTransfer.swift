@@ -39,7 +39,6 @@ final class SessionTransfer: Sendable {
     let upload: SessionUpload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    /// `nil` if the exchange has its own clock.
     let silence: SilenceWatch?
     let state: Mutex<State>
 
@@ -118,7 +117,6 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// `upload` provides the body.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -153,7 +151,6 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Returns the exchange's task, or `nil` if the exchange had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -198,7 +195,7 @@ final class SessionTransfer: Sendable {
 }
 
 extension SessionTransfer: SilenceWatched {
-    /// Time in which bytes wait for the reader doesn't count.
+    /// Time in which bytes wait for the reader doesn't count as inactivity.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { state -> ContinuousClock.Instant? in
             if state.isOver { return nil }

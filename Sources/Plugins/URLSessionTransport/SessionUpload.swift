@@ -65,7 +65,6 @@ final class SessionUpload: Sendable {
 
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Returns `false` if the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later

@@ -3,8 +3,7 @@ package import ErrandSupport
 // Pointers refer to local variables, spans, or arrays that outlive the call. The system accesses at most the length
 // passed with them.
 
-/// System calls for loopback servers and their stream sockets, retried after interruptions. Platform differences are in
-/// separate files.
+/// System calls for loopback servers and their stream sockets, retried after interruptions.
 package enum LoopbackSocket {
     package enum Transfer: Equatable {
         case bytes(Int)
@@ -35,7 +34,6 @@ package enum LoopbackSocket {
         return (descriptor, port)
     }
 
-    /// Closes the socket on failure.
     package static func listen(_ descriptor: Int32, _ port: UInt16, backlog: Int32) throws(Failure) {
         if systemListen(descriptor, backlog) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 { return }
         let failure = Failure(port)

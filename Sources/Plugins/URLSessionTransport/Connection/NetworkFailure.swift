@@ -63,7 +63,6 @@ protocol ConnectionDriver: Sendable {
 }
 
 enum ConnectionEvent: Sendable {
-    /// The TLS handshake, if any, has succeeded.
     case ready
     case failed(NetworkFailure)
 }

@@ -4,7 +4,6 @@ import Foundation
 import Network
 import Security
 
-/// Network.framework's parameters for a transport's configuration, server policy and request tags.
 struct NetworkParameters {
     let target: ConnectionTarget
     let configuration: URLSessionConfiguration
