@@ -71,7 +71,7 @@ struct AddressRounds {
         return true
     }
 
-    /// If libcurl opens another connection by itself, that connection gets the whole time.
+    /// Call this when the connection is open. Another connection that libcurl opens by itself gets the whole time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
@@ -93,7 +93,6 @@ extension CurlLoop {
         dialing.append(transfer)
     }
 
-    /// Wakes transfers that lost a socket while connecting. Returns whether there were any.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }

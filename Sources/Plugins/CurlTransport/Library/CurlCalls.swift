@@ -3,9 +3,6 @@ import CErrandCurl
 import ErrandEssentials
 
 // libcurl's handles, wrapped in calls without pointers, under the loop's driver lock.
-//
-// The transport is safe Swift except for this file, `CurlCallbacks.swift` with the functions that libcurl calls,
-// `LineList.swift` with the text lists that it reads, and `HeadBlock.swift` with the response lines that it writes.
 
 /// A libcurl easy handle and its error buffer.
 ///

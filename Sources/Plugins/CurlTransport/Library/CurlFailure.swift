@@ -11,7 +11,7 @@ struct CurlFailure {
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
     var verification = 0
-    /// A proxy's response to CONNECT, or 0.
+    /// The status of a proxy's response to CONNECT, or 0.
     var proxyStatus = 0
     var isProxyUnreached = false
     var hasHead = false
@@ -190,7 +190,7 @@ struct CurlFailure {
     }
 }
 
-/// The results of libcurl (`CURLcode`) that the transport distinguishes.
+/// The values of `CURLcode` that the transport distinguishes.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
@@ -233,11 +233,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// For a libcurl buffer that is too small.
+    /// libcurl returns these codes if one of its buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// The verification results of OpenSSL (`X509_V_ERR_…`).
+/// OpenSSL's `X509_V_ERR_…`.
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

@@ -16,7 +16,6 @@ struct CurlVersionRule {
         /// HTTP/2 for a body too long to be sent with the head.
         case http2LongUpload
         case http3
-        /// The callback before each attempt at a request.
         case attemptCallback
         /// Abandoning a name lookup before it ends.
         case quickExit

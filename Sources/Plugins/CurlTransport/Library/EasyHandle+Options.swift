@@ -62,8 +62,8 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
-    /// Makes the request use its origin's HTTP/3 alternative. Until the alternative has worked once, a new QUIC
-    /// connection races TCP. Later, QUIC is used alone. The server's certificate must name the origin.
+    /// Until the alternative has worked once, a new QUIC connection races TCP. Later, QUIC is used alone. The server's
+    /// certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host

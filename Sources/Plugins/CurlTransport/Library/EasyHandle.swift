@@ -226,7 +226,6 @@ final class EasyHandle {
     func forgetTransfer() { current = nil }
 }
 
-// Reads libcurl's information after a transfer.
 extension EasyHandle {
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = proxy.masking(easy.errorDescription)

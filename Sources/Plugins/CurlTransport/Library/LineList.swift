@@ -31,7 +31,7 @@ import ErrandSupport
 
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Reserves room for new lines. Returns `false` if memory runs out.
+    /// Removes all lines and reserves room for new ones. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines

@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// Ends transfers and connections after some time, under the driver lock.
+// Under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -52,7 +52,6 @@ extension CurlLoop {
         }
     }
 
-    /// Begins transfers that wait for descriptors, or closes idle connections to free descriptors.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Runs one round of work, under the driver lock.
+// Under the driver lock.
 extension CurlLoop {
     var nextDeadline: UInt64 {
         min(
@@ -53,7 +53,8 @@ extension CurlLoop {
         return true
     }
 
-    /// Ends idle connections that have received bytes. Later libcurl versions check that only once per second.
+    /// Ends idle connections that have received bytes, before libcurl reuses one. Later libcurl versions check that only
+    /// once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false

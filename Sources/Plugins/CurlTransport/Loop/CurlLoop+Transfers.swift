@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Begins and ends transfers, under the driver lock.
+// Under the driver lock.
 extension CurlLoop {
     /// Also removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {

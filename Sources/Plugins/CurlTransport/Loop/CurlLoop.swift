@@ -42,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// For a host whose requests can't share a connection.
+    /// Limits concurrent requests to a host, if they can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()

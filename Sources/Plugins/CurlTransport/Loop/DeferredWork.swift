@@ -12,7 +12,6 @@ struct DeferredWork: ~Copyable {
         case room(Resumption<Void, Never>)
         case spent(Data)
         case end(End)
-        /// For a connection without a request.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
         /// A connection without a request is open, has sent the awaited bytes, or has failed.
         case progress(Transfer.Waiter, (any Error)?)

@@ -7,7 +7,7 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// In nanoseconds. Only a check shows that other code has closed descriptors.
+    /// Between two checks, in nanoseconds. Only a check shows that other code has closed descriptors.
     private static let pause: UInt64 = 20_000_000
     /// In nanoseconds. In this time, a batch of transfers opens its sockets.
     private static let step: UInt64 = 1_000_000

@@ -11,7 +11,7 @@ final class SocketTable: @unchecked Sendable {
     // Sendable: variables are accessed only under the loop's driver lock. `CurlLoop` explains the unchecked
     // exclusivity.
 
-    /// The serial number shows whether the descriptor has been reused.
+    /// A transfer's socket. The serial number shows whether the descriptor has been reused.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -75,7 +75,6 @@ final class SocketTable: @unchecked Sendable {
         SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
-    /// Returns `nil` if libcurl doesn't wait for events on this socket.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -84,8 +83,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// Handles an event that libcurl doesn't wait for: ends a quiet connection that received bytes, and stops watching
-    /// the socket. A quiet connection is an open connection that no request uses. Without bytes, it stays watched.
+    /// Handles an event that libcurl doesn't wait for. Without received bytes, a quiet connection stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -152,7 +150,7 @@ final class SocketTable: @unchecked Sendable {
     /// the transfer sends its request, receives part of the response and pauses in one step.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// Call this when a socket that ``addUnknownSocket()`` counted becomes known, or when its transfer has ended.
+    /// Call this when the socket becomes known, or when its transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
@@ -248,7 +246,6 @@ struct PortTable {
     }
 }
 
-// Handles open connections and the transfers on them.
 extension SocketTable {
 
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
