@@ -28,7 +28,6 @@ import ErrandSupport
 
     func feed(_ data: Data) { input = data }
 
-    /// Returns `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
             throw ErrandError(.transportFailed, "there isn't enough memory for decoding")

@@ -79,7 +79,6 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// The value of `Accept-Encoding`.
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in

@@ -47,7 +47,6 @@ final class CurlConnection: @unchecked Sendable {
     var pool: CurlPool?
     var descriptor: Int32 = -1
     var systemError: Int32 = 0
-    /// The events for which epoll watches the socket.
     var registered: Int32 = 0
     /// The pieces being sent, and how many bytes of the first piece were sent.
     var outgoing: ArraySlice<Data> = []
@@ -266,7 +265,6 @@ final class CurlConnection: @unchecked Sendable {
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
-    /// Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.send(bytes, from: offset, &count) }
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
@@ -306,7 +304,7 @@ extension CurlTransport: ConnectingTransport {
     }
 }
 
-/// The caller's end of a connection. Releasing it closes the connection.
+/// The caller's end of a connection.
 final class OpenConnection: ByteConnection {
     private let connection: CurlConnection
 

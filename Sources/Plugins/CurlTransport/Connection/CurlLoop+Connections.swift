@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-// Handles connections without a request, under the driver lock.
+// Under the driver lock.
 extension CurlLoop {
     /// `isReady` is true if the socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
@@ -34,7 +34,6 @@ extension CurlLoop {
         return true
     }
 
-    /// Returns whether any connection was woken, has opened, or has failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -134,7 +133,6 @@ extension CurlLoop {
         connection.registered = wanted
     }
 
-    /// Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -176,7 +174,6 @@ extension CurlLoop {
         for waiter in done { deferredWork.add(.progress(waiter, nil)) }
     }
 
-    /// Returns `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -201,7 +198,6 @@ extension CurlLoop {
         return true
     }
 
-    /// Empty bytes mark the end of the input.
     private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in

@@ -42,7 +42,6 @@ import ErrandSupport
 
     func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
 
-    /// The number of bytes in all lines received. `rest` is the number that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
         set { unsafe block?.pointee.received = newValue }

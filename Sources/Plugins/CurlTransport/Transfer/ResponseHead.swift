@@ -23,7 +23,6 @@ struct ResponseHead: ~Copyable {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
 
-    /// Returns `false` if the line exceeds the limit.
     mutating func count(_ line: Span<UInt8>) -> Bool {
         if line.count > block.rest { return false }
         block.received += line.count

@@ -2,22 +2,22 @@
 import Errand
 import Synchronization
 
-// Decides about the attempts at a request, under the loop's driver lock.
+// Under the loop's driver lock.
 extension Transfer {
     struct Attempts {
         /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// Includes attempts that weren't sent.
+        /// Attempts on the current handle, including unsent attempts.
         var onHandle = 0
         /// The bytes that libcurl had sent when the attempt began, or -1 before the handle's first attempt.
         var sentBefore: Int64 = -1
-        /// With status 417.
+        /// The server rejected `Expect` with status 417.
         var isExpectationRefused = false
         /// Whether the server rejected the request without processing it, so it's sent in a new exchange.
         var dropsResponse = false
         var needsFreshConnection = false
         var refusals = 0
-        /// Whether libcurl was prevented from resending the request.
+        /// libcurl was prevented from resending the request, so the transfer has to begin again.
         var isToRestart = false
         /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
@@ -31,9 +31,9 @@ extension Transfer {
 
     enum Sequel {
         case end
-        /// On a new connection.
+        /// Try again on a new connection.
         case again
-        /// For descriptors.
+        /// Wait for descriptors.
         case wait
     }
 
@@ -130,7 +130,7 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// libcurl gives up after six reused connections that were closed before a byte was sent.
+    /// A reused connection was closed before a byte was sent. libcurl gives up after six such connections.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
@@ -212,7 +212,7 @@ extension Transfer {
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// For a server that doesn't support HTTP/1.
+    /// Whether to use HTTP/2 after all, if the server doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
     static let expectationFailed = 417

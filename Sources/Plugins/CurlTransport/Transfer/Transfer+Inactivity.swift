@@ -35,7 +35,7 @@ extension Transfer {
         )
     }
 
-    /// Time in which bytes waited for the reader doesn't count.
+    /// Time in which bytes waited for the reader isn't the server's inactivity.
     func excuseReader() {
         let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
         lastActivity = max(lastActivity, start)

@@ -160,7 +160,6 @@ extension Transfer {
 
     enum Flushed {
         case kept
-        /// A reader waits, but more bytes are arriving.
         case gathered
         case handedOver(DeferredWork.Item)
     }

@@ -28,8 +28,7 @@ extension Transfer {
     /// other events.
     private static let queuedReports = 16
 
-    /// Queues a report. If `soon` is `true`, a new task delivers it. Otherwise, the task that waits for the transfer
-    /// does.
+    /// With `soon`, a new task delivers the report. Otherwise, the task that waits for the transfer does.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -77,7 +76,6 @@ extension Transfer {
         }
     }
 
-    /// Returns an empty array while another task delivers, or `nil` if the queue is empty.
     private static func next(_ reports: inout Reports) -> [Report]? {
         if reports.isDelivering { return [] }
         reports.isScheduled = false

@@ -48,7 +48,7 @@ extension Transfer {
         return response
     }
 
-    /// For an error. Decodes the body as far as possible.
+    /// Returns the response for an error. Decodes the body as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -59,7 +59,7 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// Returns the codings only if all are known.
+    /// Returns the response without its body, and the codings to decode, if all are known.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)

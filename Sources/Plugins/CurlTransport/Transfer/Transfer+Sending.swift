@@ -91,7 +91,6 @@ enum SentBody {
     case data(Data)
     case stream(UploadStream)
 
-    /// Throws the error of opening the body, and `invalidRequest` for a HEAD with a body.
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {

@@ -15,7 +15,7 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// Chunks that libcurl has read. The reading task releases them, because that may run user code.
+        /// Chunks that libcurl has read. The reading task releases them, because their release may run user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
@@ -121,7 +121,6 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "the body has \(came) bytes, but \(length) were announced")
     }
 
-    /// Returns `false` if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let room = Resumption(continuation)
