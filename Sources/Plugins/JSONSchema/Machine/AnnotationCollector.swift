@@ -5,7 +5,7 @@ import ErrandJSONValidation
 /// Collects the annotations of each lane. A lane's annotations count only if the value fits its schema.
 struct AnnotationCollector {
     private(set) var found: [JSONAnnotation] = []
-    /// For each result of a lane, the indices of its annotations in `found`.
+    /// The indices in `found` of each result's annotations.
     private var notes: [[Int]] = []
     let limit: Int
 
@@ -32,7 +32,7 @@ struct AnnotationCollector {
 
     func numbers(of result: Int) -> [Int] { notes[result] }
 
-    /// Returns a result's annotations without duplicates, in the order of the text.
+    /// Without duplicates, in the order of the text.
     func annotations(of result: Int) -> [JSONAnnotation] {
         guard result < notes.count else { return [] }
         var known: Set<[String]> = []
@@ -45,8 +45,8 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Records the annotations of a lane's schema, including annotations of the schemas that it applies to the same
-    /// value. If the value doesn't fit the schema, drops them.
+    /// Records the annotations of a lane's schema and of the schemas that it applies to the same value, or drops them
+    /// if the value doesn't fit.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {
@@ -78,7 +78,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Returns the value of an annotation's keyword. All annotations of a keyword share one copy.
+    /// All annotations of a keyword share one copy of its value.
     private mutating func value(of location: SchemaLocation) -> JSONFragment {
         if let known = values[location] { return known }
         let made = JSONFragment(data: program.documents[location.document].data(location.value))
@@ -112,7 +112,7 @@ extension SchemaValidator {
         }
     }
 
-    /// Returns the annotations of a valid text, or `nil` if they exceed the limit.
+    /// Returns `nil` if the text is invalid or the annotations exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
         guard let start = firstByte(text) else { return nil }
         // The root isn't hard, because annotations follow wires, and hard lanes don't have any.

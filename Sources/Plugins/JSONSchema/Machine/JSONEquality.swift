@@ -3,7 +3,7 @@ import ErrandJSONValidation
 
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
-    /// Returns whether two values are equal. The cost is the length of the values, however deep they are.
+    /// Takes time proportional to the length of the values, at any depth.
     static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
             Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
@@ -20,7 +20,7 @@ enum JSONEquality {
     }
 }
 
-/// The parts of a value in the order of the text: the value itself, and all values and keys of objects inside it.
+/// A value and all values and keys inside it, in the order of the text.
 private struct ValueOutline {
     private struct Part {
         var start: Int
@@ -51,7 +51,7 @@ private struct ValueOutline {
                 parts[last].next = parts.count
             default:
                 let behind = JSONGrammar.scalarEnd(text, p)
-                // Prevents an endless loop. This can't happen in valid text.
+                // Prevents an endless loop.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
                 p = behind
@@ -59,7 +59,7 @@ private struct ValueOutline {
         }
     }
 
-    /// Returns the parts that must be equal for two values to be equal, or `nil` if the values already differ.
+    /// Returns the parts that must be equal, or `nil` if the values already differ.
     func pairs(
         _ index: Int, _ text: Span<UInt8>, _ other: ValueOutline, _ otherIndex: Int, _ otherText: Span<UInt8>
     ) -> [(Int, Int)]? {
@@ -117,7 +117,7 @@ struct UniqueSet {
     private struct Entry: ProbeEntry {
         var hash: UInt64
         var range: Range<Int>
-        /// The length in the element's digest. Equal elements have equal lengths.
+        /// Equal elements have equal lengths.
         var length: Int
         var array: Int
     }
@@ -128,7 +128,6 @@ struct UniqueSet {
     init(limit: Int) { table = ProbeStack(limit: limit) }
 
     var count: Int { table.count }
-    /// The memory that the set takes, in bytes.
     var size: Int { table.size }
 
     mutating func insert(

@@ -13,15 +13,14 @@ struct SchemaArena {
     var objectPlans: [ObjectPlan] = []
     private(set) var objectRules: [LaneObject] = []
     var entries: [KeyEntry] = []
-    /// The transitions for the elements of array prefixes, and the states for tag values.
+    /// The transitions for array prefixes, and the states for tag values.
     var indexes: [Int32] = []
     /// Lists of indexes: the branches of gates, the lanes of roots, the keys of rules, and patterns.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
-    /// The approximate size in bytes.
+    /// In bytes, approximately.
     private(set) var size = 0
 
-    /// Counts memory that belongs to the machine but is stored outside the arena.
     mutating func count(_ bytes: Int) { size += bytes }
 
     private mutating func count<Element>(_ elements: [Element]) {

@@ -8,23 +8,23 @@ struct SchemaFrame: BitwiseCopyable {
     var whole: StateIndex = 0
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
-    /// The plan for the array or object, or -1.
+    /// Plans, or -1.
     var array: Int32 = -1
     var object: Int32 = -1
     /// The entry of the current key in the object's plan. -1 for a key without an entry, -2 before the first key.
     var entry: Int32 = -1
     var hashes = false
-    /// Whether an element or member needs no further work if it fits all its schemas.
+    /// Whether a part needs no further work if it fits all its schemas.
     var isQuiet = true
     var isObject = false
     var hasEqual = false
     var start = 0
-    /// The index of the current key's opening quote, and the index after its closing quote.
+    /// The indices of the current key's opening quote and after its closing quote.
     var key = 0
     var keyEnd = 0
     /// The index of the current element, or the number of members so far.
     var count = 0
-    /// One bit for each key found among the first 64 keys of the plan.
+    /// Bits of the first 64 keys of the plan.
     var seen: UInt64 = 0
     /// The start of the lanes' results in the machine's `results`, and of the counters and further key bits in its
     /// `words`.
@@ -37,8 +37,8 @@ struct SchemaFrame: BitwiseCopyable {
     var digest = ValueDigest(hash: 0, length: 0)
 }
 
-/// Elements or members that don't fit a lane's schema for unevaluated parts. The lanes in `fate` may still evaluate
-/// them. If one of these lanes holds, the parts don't count as unevaluated.
+/// Elements or members that don't fit a lane's schema for unevaluated parts. If one of the lanes in `fate` evaluates
+/// them and holds, they don't count as unevaluated.
 struct PendingPart {
     var fate: PendingFate
     var values: [(value: Int, index: Int)]
@@ -49,6 +49,5 @@ struct PendingPart {
 struct PendingFate: Hashable {
     var container: Int
     var lane: Int32
-    /// One bit for each lane that evaluates the parts if it holds.
     var evaluators: [UInt64]
 }

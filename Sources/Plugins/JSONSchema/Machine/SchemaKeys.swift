@@ -31,7 +31,7 @@ struct SchemaKeyTables {
         return (set, bytes)
     }
 
-    /// Returns whether the text continues with a key and its closing quote. At least 16 bytes must be left.
+    /// At least 16 bytes must be left.
     @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ p: Int) -> Bool {
         let place = keys.firstRule &+ index
         let rule = rules[place]
@@ -44,12 +44,11 @@ struct SchemaKeyTables {
             && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
     }
 
-    /// Returns the length of a key in bytes.
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
         Int(rules[keys.firstRule &+ index].length)
     }
 
-    /// Returns the index of a string in a set of keys, or -1 if the set doesn't contain it.
+    /// Returns the string's index in the set, or -1.
     func find(
         _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
     ) -> Int {
@@ -96,8 +95,8 @@ struct SchemaTagTable {
         (literals, count) = (tag.literals, tag.branches.count)
     }
 
-    /// Looks for the tag in an object. Returns the number of its value, or `nil` if the tag can't be read or is too far
-    /// away. Also returns the number of bytes skipped while searching.
+    /// Looks for the tag in an object. `value` is `nil` if the tag can't be read or is too far away. `skipped` is the
+    /// number of bytes searched.
     func value(
         in text: Span<UInt8>, from start: Int, _ keys: SchemaKeyTables, budget: Int, _ tag: SchemaTag
     ) -> (value: Int?, skipped: Int) {

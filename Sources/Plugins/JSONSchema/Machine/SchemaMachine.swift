@@ -1,11 +1,11 @@
 import ErrandJSONValidation
 
-/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. Only one validation
-/// uses a machine at a time. Later validations reuse it.
+/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. Validations reuse a
+/// machine, one at a time.
 struct SchemaMachine {
-    /// The maximum number of bytes that a machine may gain and still be kept for reuse.
+    /// The maximum number of bytes that a reusable machine may gain.
     private static let keptBytes = 16 << 20
-    /// The state that every value fits, and the transition to it.
+    /// The state that every value fits.
     static let any: StateIndex = 0
     static let anyTransition: TransitionIndex = 0
 
@@ -66,20 +66,19 @@ struct SchemaMachine {
         constantBytes = arena.size
     }
 
-    /// Whether the machine can't be reused, because it's too large or contains states that were derived only partly.
+    /// Whether the machine is too large or incomplete to be reused.
     var isLarge: Bool {
         arena.size > Self.keptBytes + constantBytes || frames.capacity > 4_096 || results.count > 1 << 20 || isExhausted
     }
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
-    /// The steps that deriving states took since the last call of `takeWork(of:)`.
+    /// The steps spent on deriving states since the last `takeWork(of:)`.
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
     private let constantBytes: Int
 
-    /// Returns whether there is enough memory to derive an optional state. Optional states may take only half of the
-    /// memory that a reusable machine may gain.
+    /// Optional states may take only half of the memory that a reusable machine may gain.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
@@ -91,14 +90,13 @@ struct SchemaMachine {
         frames.truncate(to: 0)
     }
 
-    /// Returns the steps that deriving states took since the last call. Limits deriving to the rest of the given steps.
+    /// Returns the steps spent since the last call, and limits deriving to the rest of the given steps.
     mutating func takeWork(of steps: Int) -> Int {
         defer { (work, workLimit) = (0, max(0, steps - work)) }
         return work
     }
 
-    /// Returns whether steps are left to derive states. If not, the machine won't be reused, because its states are
-    /// incomplete.
+    /// If no steps are left, the machine isn't reused, because its states are incomplete.
     mutating func mayWork() -> Bool {
         if work <= workLimit { return true }
         isExhausted = true
@@ -117,15 +115,14 @@ struct SchemaMachine {
 
     // MARK: States
 
-    /// Returns the code of a root, a schema that a state is derived for: the node's number, and a bit for a hard root.
-    /// See ``SchemaLane``.
+    /// Encodes a schema that a state is derived for. See ``SchemaLane`` for hard lanes.
     static func root(_ node: Int32, isHard: Bool) -> Int32 { node << 1 | (isHard ? 1 : 0) }
 
-    /// Returns the state for some roots, and derives it if it's new. The order of the roots doesn't matter.
+    /// Returns the state for roots in any order, and derives it if it's new.
     mutating func state(_ roots: [Int32], _ program: SchemaProgram) -> StateIndex {
         var sorted: [Int32] = []
         for root in roots.sorted() {
-            // If a node has both a hard root and another root, the hard root replaces the other.
+            // A hard root replaces another root of the same node.
             if let last = sorted.last, last >> 1 == root >> 1 { sorted.removeLast() }
             sorted.append(root)
         }
@@ -140,7 +137,6 @@ struct SchemaMachine {
     }
 }
 
-// Derives the plans and transitions for a state's arrays and objects.
 extension SchemaMachine {
     // MARK: Transitions
 
@@ -148,7 +144,7 @@ extension SchemaMachine {
         var roots: [Int32] = []
         var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []
         var evaluators: [UInt64]
-        /// The lanes with a schema for unevaluated parts. The schema applies unless another lane evaluates the part.
+        /// Lanes with a schema for unevaluated parts, which applies unless another lane evaluates the part.
         var unevaluated: [(lane: Int, node: Int32)] = []
 
         init(_ lanes: Int) { evaluators = Array(repeating: 0, count: (lanes + 63) / 64) }
@@ -208,8 +204,7 @@ extension SchemaMachine {
     }
 
     /// Returns the lanes whose schemas a lane's schema applies to the same value, directly or indirectly. With
-    /// `onlyAll`, returns only lanes that hold whenever the given lane holds. Otherwise, returns all lanes whose
-    /// annotations may reach the given lane.
+    /// `onlyAll`, returns only lanes that hold whenever the given lane holds.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {
@@ -252,7 +247,7 @@ extension SchemaMachine {
         arena.states[Int(state)].array = arena.add(plan)
     }
 
-    /// Derives the transition for the element at an index. All elements after the longest prefix share one transition.
+    /// All elements after the longest prefix share one transition.
     mutating func element(
         _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {
@@ -312,7 +307,7 @@ extension SchemaMachine {
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
-            // Sorts the keys, so every machine derives the same plan.
+            // Sorted, so every machine derives the same plan.
             for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
             for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
             work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
@@ -352,8 +347,7 @@ extension SchemaMachine {
         arena.states[Int(state)].object = arena.add(plan)
     }
 
-    /// Derives the transition for a member with a key, or with any key that no lane names. `matches` has one bit for
-    /// each pattern that the key matches.
+    /// `key` is `nil` for any key that no lane names. `matches` has one bit for each pattern that the key matches.
     mutating func member(
         _ key: [UInt8]?, _ matches: [UInt64], _ plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {

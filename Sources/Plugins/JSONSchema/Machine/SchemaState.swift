@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
 typealias StateIndex = Int32
-/// The index of a transition in its arena, or -1 if it isn't derived yet.
+/// -1 if the transition isn't derived yet.
 typealias TransitionIndex = Int32
 
 /// The schemas that a value is validated against at the same time, including the schemas that they apply to the same
@@ -13,33 +13,31 @@ struct SchemaState {
     var laneCount = 0
     var firstGate = 0
     var firstBranch = 0
-    /// The index of the first root and the number of roots. The roots are the lanes of the schemas that the state was
-    /// derived for, in ascending order.
+    /// The roots are the lanes of the schemas that the state was derived for, in ascending order.
     var firstRoot = 0
     var rootCount = 0
-    /// The steps for applying the state: one per lane, and one per branch of a gate.
+    /// The steps for applying the state: one per lane and per branch of a gate.
     var cost = 0
-    /// The kinds of scalars, such as strings, whose values all lanes accept without looking at the value.
+    /// The scalar kinds whose values all lanes accept without looking at the value.
     var plain: UInt8 = ValueKind.all
     var wantsHash = false
     var hasArrays = false
     var hasObjects = false
-    /// The plans for arrays and objects, or -1 before the first array or object.
+    /// Plans, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// Among the gates with a tag, the tag and the index of the gate with the most branches. -1 if no gate has a tag.
+    /// The tag and index of the tagged gate with the most branches, or -1.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// The index of the first variant, or -1 before there are variants. Each value of the tag has a variant: the state
-    /// that remains for an object with that value. If a smaller state isn't worthwhile, the variant is this state.
+    /// The index of the first variant, or -1. The variant for a value of the tag is the state that remains for objects
+    /// with the value. If a smaller state isn't worthwhile, the variant is this state.
     var firstVariant = -1
 }
 
 /// A schema of a state. A lane holds if the value fits the schema.
 struct SchemaLane {
     var node: Int32
-    /// Whether the document is invalid if the value doesn't fit this schema. Problems of a hard lane are reported at
-    /// once.
+    /// Whether the document is invalid if the value doesn't fit. Problems of a hard lane are reported at once.
     var isHard: Bool
     var isNever: Bool
     var kinds: UInt8
@@ -63,7 +61,7 @@ struct SchemaLane {
         (constant, enumeration) = (node.constant, node.enumeration)
     }
 
-    /// Returns whether every value of a scalar kind fits the schema, not considering its gates.
+    /// Ignores the gates.
     func isPlain(_ kind: UInt8) -> Bool {
         if kinds & kind == 0 || constant >= 0 || enumeration >= 0 { return false }
         if kind == ValueKind.string { return string < 0 }
@@ -72,15 +70,14 @@ struct SchemaLane {
     }
 }
 
-/// A gate of a lane, see ``SchemaGate``. `first` and `count` are the range of its lanes among the state's branches.
+/// A lane's ``SchemaGate``. `first` and `count` are the range of its lanes among the state's branches.
 struct LaneGate {
     var kind: SchemaGate.Kind
     var first: Int32
     var count: Int32
-    /// The key entry of a dependent schema, set when the plan for objects is derived.
+    /// The key entry of a dependent schema. Set when the plan for objects is derived.
     var entry: Int32 = -1
-    /// The tag that distinguishes the branches. -1 without a tag, or if a value of the tag has already reduced the
-    /// branches.
+    /// -1 without a tag, or if a value of the tag has already reduced the branches.
     var tag: Int32 = -1
 }
 
@@ -89,10 +86,9 @@ struct SchemaTransition {
     var state: StateIndex
     var firstWire = 0
     var wireCount = 0
-    /// The start of the bits for lanes that always evaluate the part, or -1 if no lane has a schema for unevaluated
-    /// parts.
+    /// The start of the bits for lanes that always evaluate the part, or -1 if no lane needs them.
     var evaluators = -1
-    /// Whether a part that fits all its schemas doesn't change the results of the whole value.
+    /// Whether a part that fits all its schemas leaves the results of the whole value unchanged.
     var isSimple = true
 }
 
@@ -107,7 +103,6 @@ struct SchemaWire {
     var evaluates = false
 }
 
-/// The array rules of all lanes of a state.
 struct ArrayPlan {
     var firstPrefix = 0
     var prefixCount = 0
@@ -123,28 +118,25 @@ struct LaneArray {
     var minimum: Int
     var maximum: Int
     var isUnique: Bool
-    /// The number of the counter for `contains`, or -1.
+    /// The counter for `contains`, or -1.
     var counter: Int32
     var minimumContained: Int
     var maximumContained: Int
     var asksUnevaluated: Bool
 }
 
-/// The object rules of all lanes of a state.
 struct ObjectPlan {
-    /// The keys that lanes name, and the index of the first key's entry.
     var keys: SchemaKeys
     var firstEntry = 0
-    /// The number of words for the bits of keys beyond the first 64.
+    /// The words for the bits of keys beyond the first 64.
     var moreWords = 0
     var firstPattern = 0
     var patternCount = 0
-    /// The transition for other keys, without patterns.
+    /// For keys that no lane names and no pattern matches.
     var other: TransitionIndex = -1
-    /// The index in the machine's `variants` of the transitions for other keys. They depend on the patterns that a key
-    /// matches.
+    /// The start in the machine's `variants` of the transitions for other keys, by the patterns that a key matches.
     var variants = 0
-    /// The transition for the keys themselves, or -1 if no schema has `propertyNames`.
+    /// For `propertyNames`, or -1.
     var names: TransitionIndex = -1
     var first: Int32 = -1
     var firstRule = 0
@@ -153,20 +145,20 @@ struct ObjectPlan {
 
 struct KeyEntry {
     var transition: TransitionIndex
-    /// The entry of the key that followed this key in the last object. It's the first guess for the next key.
+    /// The entry of the key that followed in the last object: the first guess for the next key.
     var next: Int32
 }
 
 /// The checks at the end of an object.
 struct LaneObject {
     var lane: Int32
-    /// One bit for each required key among the first 64.
+    /// Bits of the required keys among the first 64.
     var required: UInt64 = 0
-    /// The range of all required keys in the arena's `numbers`.
+    /// All required keys in the arena's `numbers`.
     var firstNeed = 0
     var needCount = 0
     var isWide = false
-    /// The pairs of a key and a key that it requires: their start in the arena's `numbers`, and their number.
+    /// Pairs of a key and a key that it requires, in the arena's `numbers`.
     var firstDependent = 0
     var dependentCount = 0
     var minimum = 0
@@ -192,7 +184,7 @@ struct StateBuilder {
             var lane = SchemaLane(node, rule, isHard: hard.contains(node))
             lane.firstGate = Int32(gates.count)
             for gate in rule.gates {
-                // Keeps the order of the node's gates, because messages find a gate by its index in the node.
+                // Keeps the order, because messages find a gate by its index in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
                     LaneGate(
@@ -230,7 +222,6 @@ struct StateBuilder {
         return arena.add(state)
     }
 
-    /// Returns the scalar kinds whose values all fit every lane.
     private static func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
         if gates.contains(where: { $0.kind == .not || $0.kind == .one && $0.count > 1 }) { return 0 }
         var plain: UInt8 = 0
@@ -241,7 +232,7 @@ struct StateBuilder {
         return plain
     }
 
-    /// Returns the nodes that must hold: hard roots, and the nodes that they apply unconditionally.
+    /// Returns the hard roots, and the nodes that they apply unconditionally.
     private func hardNodes() -> Set<Int32> {
         var hard: Set<Int32> = []
         var open = roots.filter { $0 & 1 != 0 }.map { $0 >> 1 }
@@ -252,8 +243,7 @@ struct StateBuilder {
         return hard
     }
 
-    /// Returns the nodes of the roots and of all schemas that they apply to the same value. Each node comes after the
-    /// nodes that it depends on.
+    /// Returns the nodes of all lanes, each after the nodes that it depends on.
     private func ordered() -> [Int32] {
         var order: [Int32] = []
         var known: Set<Int32> = []

@@ -41,7 +41,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Prepares the results, plan and counters of the innermost frame. Returns `false` if a limit is exceeded.
+    /// Returns `false` if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -130,8 +130,7 @@ extension SchemaValidator {
 
     // MARK: Keys
 
-    /// Reads a key and takes the transition for its value. Returns the index after the key, or `nil` if reading
-    /// stopped.
+    /// Returns the index after the key, or `nil` if reading stopped.
     @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
         let plan = machine.arena.objectPlans[Int(frame.object)]
@@ -203,7 +202,7 @@ extension SchemaValidator {
         return scan.index
     }
 
-    /// Records that the object has a key. Returns `false` if the key was found before.
+    /// Returns `false` if the key was found before.
     private mutating func markSeen(_ entry: Int) -> Bool {
         if hasSeen(entry) { return false }
         if entry < 64 {

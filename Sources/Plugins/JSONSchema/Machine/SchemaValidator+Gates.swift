@@ -67,8 +67,7 @@ extension SchemaValidator {
 
     // MARK: Unevaluated parts
 
-    /// Checks the pending parts of a lane of the innermost frame. If no other lane evaluates a part, the lane doesn't
-    /// hold, because the part doesn't fit the lane's schema for unevaluated parts.
+    /// Fails the lane if no other lane evaluates one of its pending parts.
     @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count
@@ -89,8 +88,8 @@ extension SchemaValidator {
         if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
     }
 
-    /// Returns the lanes whose annotations reach a lane of the innermost frame, as bits. These lanes hold, and the
-    /// lane's schema applies their schemas to the same value.
+    /// Returns the lanes whose annotations reach a lane of the innermost frame, as bits. They hold, and the lane's
+    /// schema applies their schemas to the same value.
     private mutating func liveLanes(_ index: Int) -> [UInt64] {
         let state = frame.state
         var live = [UInt64](repeating: 0, count: (machine.arena.states[Int(state)].laneCount + 63) / 64)
@@ -112,7 +111,7 @@ extension SchemaValidator {
         return live
     }
 
-    /// Returns the branches of a gate whose annotations count for the gate's lane.
+    /// Returns the branches whose annotations count for the gate's lane.
     func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
         func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
         switch gate.kind {

@@ -4,8 +4,8 @@ import ErrandJSONValidation
 extension SchemaValidator {
     // MARK: Problems of the schema
 
-    /// Counts a problem. Creates its text only if the list isn't full. A derived problem follows from the results of
-    /// other schemas.
+    /// Counts a problem, and creates its text only if the list isn't full. A derived problem follows from the results
+    /// of other schemas.
     mutating func report(
         _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: Int,
         _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
@@ -112,7 +112,7 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    /// Stops reading because too many steps or too much memory were used. Always returns `false`.
+    /// Always returns `false`.
     @inline(never) mutating func tooMuch(_ text: Span<UInt8>, at p: Int, depth: Int) -> Bool {
         guard steps < 0 else {
             tooMuchMemory(text, at: p, depth: depth)
@@ -158,7 +158,7 @@ extension SchemaValidator {
 }
 
 extension ExactDecimal: CustomStringConvertible {
-    /// The number as text, such as 0.05, 1200 or 7e30.
+    /// For example, 0.05, 1200 or 7e30.
     var description: String {
         if isZero { return "0" }
         let digits = isShort ? "\(short)" : String(decoding: long.map { $0 + 0x30 }, as: UTF8.self)
@@ -213,7 +213,6 @@ extension SchemaValidator {
         return true
     }
 
-    /// Reads a value again to list its problems with a schema. Returns whether there are any.
     private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count
@@ -243,7 +242,7 @@ extension SchemaValidator {
         return best?.node
     }
 
-    /// Reads a value with a schema, and restores the stacks wherever reading ended.
+    /// Restores the stacks wherever reading ended.
     private mutating func readAgain(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) {
         let (results, words) = (resultTop, wordTop)
         let (inner, outer) = (frame, machine.frames.count)

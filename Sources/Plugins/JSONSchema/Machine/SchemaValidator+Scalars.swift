@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Validates a scalar and delivers its results to the innermost frame. Returns `false` if reading stopped.
+    /// Returns `false` if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
@@ -30,8 +30,8 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Validates a scalar against a state. The results are stored after the results in use, until the next scalar
-    /// replaces them. Returns `false` if reading stopped.
+    /// Stores the results after the results in use, until the next scalar replaces them. Returns `false` if reading
+    /// stopped.
     private mutating func scalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -61,8 +61,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns whether a scalar fits the lane at an index, apart from its gates. If the lane is hard, reports the
-    /// problem.
+    /// Ignores the lane's gates. Reports the problem if the lane is hard.
     private mutating func check(
         _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -104,7 +103,6 @@ extension SchemaValidator {
                 for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
                     return true
                 }
-                // A string with escapes may still equal one of the constants.
                 return content.hasEscapes(in: text) && machine.arena.keys.find(text, content, in: keys) >= 0
             }
             return machine.arena.keys.find(text, content, in: keys) >= 0
@@ -134,7 +132,7 @@ extension SchemaValidator {
         return exactFits(text, lane, range, depth)
     }
 
-    /// Returns the value of an integer of at most 18 characters, including the sign.
+    /// The range has at most 18 characters, including the sign.
     @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
         var q = range.lowerBound
         let isNegative = text[q] == 0x2D
@@ -240,7 +238,7 @@ extension SchemaValidator {
         }
         if let format = rule.format {
             steps -= content.count &* 2
-            // If the steps ran out, the format isn't checked. The exceeded limit is reported separately.
+            // The exceeded limit is reported separately.
             guard steps >= 0 else { return holds }
             switch format.fits(content.string(in: text)) {
             case true?: break

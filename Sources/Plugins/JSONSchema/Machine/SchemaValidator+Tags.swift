@@ -1,16 +1,13 @@
 import ErrandJSONValidation
 
-/// Narrows the branches of `anyOf` and `oneOf` by a tag, see ``SchemaTag``. Reads the tag first, so an object is
-/// validated only against the branches that it may fit.
+/// Narrows the branches of `anyOf` and `oneOf` by a tag, see ``SchemaTag``.
 ///
-/// All other branches fail, because they require another value of the tag, so their results aren't computed. The
+/// The other branches fail, because they require another value of the tag, so their results aren't computed. The
 /// reported problems don't change, and an object still costs the steps of all branches.
 extension SchemaValidator {
-    /// The steps and bytes that must be left to derive a variant for a value.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
     /// The number of bytes that may be skipped to find the tag, divided by the square of the number of branches.
-    /// Validating against a few branches is faster than searching for the tag. Validating against many branches takes
-    /// far longer.
+    /// Validating against a few branches is faster than searching for the tag.
     private static let skippedBytes = 4
 
     @inline(never) mutating func tagged(_ text: Span<UInt8>, _ whole: StateIndex, at p: Int) -> StateIndex {
@@ -33,8 +30,7 @@ extension SchemaValidator {
         return state
     }
 
-    /// Derives the variant of a state for a value of its tag. Returns `nil` if too few steps or too little memory is
-    /// left.
+    /// Returns `nil` if too few steps or too little memory is left.
     private mutating func derive(_ state: StateIndex, _ value: Int) -> StateIndex? {
         guard steps > Self.spareSteps, machine.hasRoom(for: Self.spareBytes) else { return nil }
         let tag = program.tags[Int(machine.arena.states[Int(state)].tag)]
@@ -48,8 +44,8 @@ extension SchemaValidator {
         return made
     }
 
-    /// Copies the results of a reduced state's roots to their lanes in the whole state. Starts at the end, because a
-    /// lane has the same or a later index in the whole state.
+    /// Copies the results of a reduced state's roots to the whole state. Starts at the end, because a lane has the same
+    /// or a later index in the whole state.
     mutating func spread(_ results: Int, _ part: StateIndex, to whole: StateIndex) {
         let (from, to) = (machine.arena.states[Int(part)], machine.arena.states[Int(whole)])
         for index in stride(from: to.rootCount - 1, through: 0, by: -1) {
@@ -61,8 +57,7 @@ extension SchemaValidator {
 }
 
 extension StateBuilder {
-    /// Derives the state that remains if only the `kept` branches of the tagged gate can hold. The remaining lanes keep
-    /// their order.
+    /// Returns the state that remains if only the `kept` branches of the tagged gate can hold. Lanes keep their order.
     static func part(
         of whole: StateIndex, _ kept: [Int32], _ program: SchemaProgram, _ arena: inout SchemaArena
     ) -> StateIndex {

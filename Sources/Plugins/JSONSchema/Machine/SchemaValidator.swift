@@ -9,7 +9,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var machine: SchemaMachine
     let program: SchemaProgram
     let limits: JSONLimits
-    /// The innermost open array or object, or the document's frame. The machine stores the frames around it.
+    /// The machine stores the frames around this one.
     var frame = SchemaFrame()
     var keys: KeySet
     var uniques: UniqueSet
@@ -17,32 +17,30 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var problems: ProblemList
     var pending: [PendingPart] = []
     var pendingIndices: [PendingFate: Int] = [:]
-    /// The number of objects and arrays opened so far, which also identifies the last of them.
+    /// The number of containers opened so far, which also identifies the last one.
     var containers = 0
     var unexplained: [(node: Int32, gate: Int)] = []
-    /// The number of bytes that may still be reread to explain problems, and the number of explanations in progress.
+    /// The bytes that may still be reread to explain problems, and the explanations in progress.
     var rereadBudget: Int
     var rereads = 0
-    /// Whether tags distinguish branches, and the number of bytes that may still be skipped to find tags.
+    /// Whether tags distinguish branches, and the bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
-    /// Whether an object was validated against only some branches, and whether there were too many keys that no schema
-    /// names. If both are true, these keys may include keys that the other branches name, so the text is validated
-    /// again without tags.
+    /// Whether an object was validated against only some branches, and whether too many keys aren't named by a schema.
+    /// If both are true, the other branches may name such keys, so the text is validated again without tags.
     var hasParts = false
     var hasTooManyKeys = false
-    /// While `isWeighing`, problems aren't listed. Their weights are added up, to find the branch that a value fits
-    /// best.
+    /// While weighing, problems aren't listed. Their weights are added up to find the branch that a value fits best.
     var weight = 0
     var isWeighing = false
     var weighBase = 0
-    /// Collects annotations if they were requested and the text is valid.
+    /// Set if annotations were requested. Collects only from valid texts.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
-    /// The numbers of values in use in the machine's `results` and `words`.
+    /// The values in use in the machine's `results` and `words`.
     var resultTop = 0
     var wordTop = 0
-    /// The number of bytes to compare or hash per step.
+    /// Bytes compared or hashed per step.
     static let bytesOfStep = 16
     var steps: Int
 
@@ -68,7 +66,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
-    /// Reads a value and validates it. Returns the index after the value, or `nil` if reading stopped.
+    /// Returns the index after the value, or `nil` if reading stopped.
     mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
         var p = start
         var depth = base
@@ -149,7 +147,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
                 depth &-= 1
             }
-            // Reads a key. Usually, the same key followed the previous key in the last object.
+            // Usually, the same key followed the previous key in the last object.
             guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }
@@ -160,13 +158,11 @@ struct SchemaValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns the index after a string, number or literal. Reports a malformed one and returns `nil`.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
     }
 
-    /// Returns the index of the value after a colon. Reports a missing colon and returns `nil`.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end
@@ -184,8 +180,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
 }
 
 extension SchemaValidator {
-    /// Closes the innermost array or object: computes the results of its lanes and delivers them to the enclosing
-    /// frame. Returns `false` if reading stopped.
+    /// Computes the results of the container's lanes and delivers them to the enclosing frame. Returns `false` if
+    /// reading stopped.
     @inline(__always)
     mutating func close(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
         if keys.count != Int(frame.keysBefore) { keys.removeAll(behind: Int(frame.keysBefore)) }
