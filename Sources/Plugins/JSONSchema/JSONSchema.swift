@@ -90,8 +90,8 @@ public struct JSONSchema: JSONValidating {
         guard file.isFileURL else { throw failure(.notJSON, "the URL isn't a file URL") }
         let limit = max(limits.maximumBytes, 0)
         do throws(SystemFile.Failure) {
-            // Rejects pipes, which would block, and devices, which never end. Counts the bytes it reads, because a file
-            // may grow or report no size.
+            // Rejects pipes, which would block, and devices, which never end. Counts bytes while reading, because a
+            // file may grow or report no size.
             let opened = try SystemFile(file.path, [.read, .onlyRegular])
             if opened.status?.size ?? 0 <= Int64(limit) {
                 var text = Data()

@@ -1,16 +1,16 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON number as an exact decimal: `mantissa * 10^exponent`. The mantissa doesn't end in zero.
+/// A JSON number as `mantissa * 10^exponent`. The mantissa doesn't end in zero.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
-    /// The mantissa, if it has at most 18 digits, otherwise 0.
+    /// The mantissa if it has at most 18 digits, otherwise 0.
     private(set) var short: UInt64 = 0
-    /// The digits of a mantissa with more than 18 digits, otherwise empty.
+    /// The digits of a longer mantissa, otherwise empty.
     private(set) var long: [UInt8] = []
     private(set) var exponent = 0
 
-    /// Parses the number in a range of a text, which must be a valid JSON number.
+    /// The range must contain a valid JSON number.
     init(_ text: Span<UInt8>, _ range: Range<Int>) {
         let end = range.upperBound
         var p = range.lowerBound
@@ -19,8 +19,8 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         let first = p
-        // `zeros` counts the zeros since the last nonzero digit. They're added only before another nonzero digit, so
-        // the mantissa doesn't end in zero.
+        // The zeros since the last nonzero digit are added only before another one, so the mantissa doesn't end in
+        // zero.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]
@@ -74,7 +74,7 @@ struct ExactDecimal: Sendable, Hashable {
 
     var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
 
-    /// The value as an integer, or `nil` if it has a fraction or more than 18 digits.
+    /// `nil` if the value has a fraction or more than 18 digits.
     var shortInteger: Int64? {
         guard isShort, exponent >= 0, isZero || digitCount + exponent <= 18 else { return nil }
         var value = Int64(short)
@@ -89,14 +89,13 @@ struct ExactDecimal: Sendable, Hashable {
         return a.isNegative ? b.isSmaller(a) : a.isSmaller(b)
     }
 
-    /// Returns whether the magnitude, without the sign, is less than another number's magnitude.
+    /// Compares magnitudes, without the signs.
     private func isSmaller(_ other: ExactDecimal) -> Bool {
         if isZero || other.isZero { return isZero && !other.isZero }
         let (mine, others) = (digitCount, other.digitCount)
         if mine + exponent != other.exponent + others { return mine + exponent < other.exponent + others }
         if isShort, other.isShort {
-            // The first digits of both numbers have the same power of ten, so aligning the mantissas takes fewer than
-            // 18 zeros.
+            // The first digits have the same power of ten, so aligning takes fewer than 18 zeros.
             var (a, b) = (short, other.short)
             for _ in 0..<max(0, others - mine) { a *= 10 }
             for _ in 0..<max(0, mine - others) { b *= 10 }
@@ -105,7 +104,7 @@ struct ExactDecimal: Sendable, Hashable {
         return allDigits.lexicographicallyPrecedes(other.allDigits)
     }
 
-    /// The mantissa's digits, the most significant first.
+    /// The most significant first.
     private var allDigits: [UInt8] {
         if !isShort { return long }
         var (digits, rest) = ([UInt8](), short)
@@ -118,11 +117,11 @@ struct ExactDecimal: Sendable, Hashable {
 
     // MARK: Multiples
 
-    /// Returns whether this is an integral multiple of a nonzero number.
+    /// The other number must not be zero.
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a higher power of ten than this number, whose mantissa doesn't end in zero.
+        // The divisor has a higher power of ten, and this mantissa doesn't end in zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }
@@ -139,7 +138,7 @@ struct ExactDecimal: Sendable, Hashable {
     }
 
     private struct Remainder {
-        /// Words of nine decimal digits, the least significant first. An extra word leaves room for the next digit.
+        /// Words of nine decimal digits, the least significant first, with a word of room for the next digit.
         private var words: [UInt64]
         private var divisor: [UInt64]
 
@@ -164,7 +163,7 @@ struct ExactDecimal: Sendable, Hashable {
                 words[index] = value % 1_000_000_000
                 carry = value / 1_000_000_000
             }
-            // The previous remainder was less than the divisor, so this runs at most nine times.
+            // The previous remainder was below the divisor, so this runs at most nine times.
             while !isBelow { subtract() }
         }
 

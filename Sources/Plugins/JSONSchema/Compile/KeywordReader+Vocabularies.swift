@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONValidation
 
 extension KeywordReader {
-    /// Reads a keyword that applies schemas (2020-12 core, section 10). Returns `false` for other keywords.
+    /// 2020-12 core, section 10. Returns `false` for keywords of other vocabularies.
     mutating func applicator(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         let is2020 = vocabulary.draft == .draft2020_12
         switch keyword {
@@ -71,8 +71,7 @@ extension KeywordReader {
         array.containsEvaluates = vocabulary.draft == .draft2020_12
     }
 
-    /// Reads `unevaluatedItems` or `unevaluatedProperties` (2020-12 core, section 11). Returns `false` for other
-    /// keywords.
+    /// 2020-12 core, section 11. Returns `false` for keywords of other vocabularies.
     mutating func unevaluated(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "unevaluatedItems": array.unevaluated = try schema(value)
@@ -82,7 +81,7 @@ extension KeywordReader {
         return true
     }
 
-    /// Reads a keyword that asserts (2020-12 validation, section 6). Returns `false` for other keywords.
+    /// 2020-12 validation, section 6. Returns `false` for keywords of other vocabularies.
     mutating func assertion(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "type": try type(value)
@@ -145,7 +144,6 @@ extension KeywordReader {
         if hasNumber { node.isIntegral = false }
     }
 
-    /// Reads `format`, the standard's annotations and unknown keywords.
     mutating func annotation(_ keyword: String, _ value: Int) throws(JSONSchemaError) {
         switch keyword {
         case "title", "description", "contentEncoding", "contentMediaType": try expectText(value)
@@ -160,7 +158,7 @@ extension KeywordReader {
             }
         default: break
         }
-        // Other methods have already read the keywords with another meaning, so this keyword is an annotation.
+        // Other methods have already read keywords with another meaning.
         node.annotations.append(SchemaAnnotation(keyword: keyword, value: value))
     }
 }

@@ -68,7 +68,7 @@ struct KeywordReader {
         return decimal
     }
 
-    /// Reads a nonnegative integer. Returns `Int.max` if it doesn't fit `Int`.
+    /// Returns `Int.max` for integers beyond `Int`.
     func count(_ value: Int) throws(JSONSchemaError) -> Int {
         let decimal =
             document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
@@ -216,8 +216,7 @@ struct KeywordReader {
 }
 
 extension SchemaNumberRule {
-    /// Sets the bounds for the fast integer check, if every bound is an integer of at most 18 digits and there is no
-    /// `multipleOf`.
+    /// Applies only if every bound is an integer of at most 18 digits and there is no `multipleOf`.
     mutating func makeFast() {
         guard multipleOf == nil else { return }
         for (bound, isExclusive) in [(minimum, false), (exclusiveMinimum, true)] {

@@ -1,7 +1,6 @@
 import ErrandJSONValidation
 
-/// Compiles all schemas that are reachable from a root, once for each environment of dynamic anchors. See
-/// ``SchemaEnvironments``.
+/// Compiles all schemas that are reachable from a root, once for each of the ``SchemaEnvironments``.
 final class SchemaCompiler {
     let registry: SchemaRegistry
     let formats: JSONSchemaFormats
@@ -33,7 +32,7 @@ final class SchemaCompiler {
     func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
         let root = try node(location, 0)
         try compileWaiting()
-        // Schemas that the root doesn't refer to must be valid as well.
+        // Schemas that the root doesn't refer to must be valid, too.
         for other in registry.schemas(of: location.document) {
             _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()
@@ -46,7 +45,7 @@ final class SchemaCompiler {
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
-        // Releases this copy of the nodes, so the finder changes its own copy in place.
+        // Releases this copy, so the finder changes its own in place.
         nodes = []
         nodes = finder.find()
         tags = finder.tags
@@ -60,14 +59,13 @@ final class SchemaCompiler {
         }
     }
 
-    /// Returns the number of the node for a schema in an environment. Adds a node if there isn't one yet.
     func node(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int32 {
         try registry.spend(steps: 50, at: location)
         var (location, environment) = (
             location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
-        // A schema that contains only a `$ref` shares the node of the schema that it refers to. The limit of steps ends
-        // the loop if such schemas form a cycle, which `SchemaRecursion` reports later.
+        // A schema that contains only a `$ref` shares the node of its target. The limit ends the loop if such schemas
+        // form a cycle, which `SchemaRecursion` reports later.
         var steps = 0
         while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
             (location, environment) = (next.location, next.environment)
@@ -135,7 +133,7 @@ final class SchemaCompiler {
 /// Finds a schema that applies itself to the same value, directly or through other schemas.
 enum SchemaRecursion {
     static func check(_ nodes: [SchemaNode], _ fault: (Int32) -> JSONSchemaError) throws(JSONSchemaError) {
-        // For each node: 0 if it's unvisited, 1 if it's on the current path, 2 if it's finished.
+        // 0 if a node is unvisited, 1 if it's on the current path, 2 if it's finished.
         var marks = [UInt8](repeating: 0, count: nodes.count)
         for start in nodes.indices where marks[start] == 0 {
             var path: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
@@ -164,16 +162,16 @@ enum SchemaRecursion {
 }
 
 /// The environments for resolving dynamic references. An environment maps each name to its anchor in the outermost
-/// resource that validation has entered. Equal environments have the same number. The empty environment has number 0.
+/// resource that validation has entered. Equal environments have the same number, and the empty one has number 0.
 struct SchemaEnvironments {
-    /// For each environment, the number of an anchor's location at the index of its name's number. If the environment
-    /// doesn't have the name, the entry is -1, or missing at the end.
+    /// An environment has a location number at the index of each name's number, or -1. Entries at the end may be
+    /// missing.
     private var all: [[Int32]] = [[]]
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]
     private var names: [String: Int] = [:]
     private var locations: [SchemaLocation] = []
-    /// For each entered resource, the numbers of its dynamic anchors' names and locations.
+    /// For each entered resource, the numbers of its dynamic anchors.
     private var anchors: [Int: [(name: Int, location: Int32)]] = [:]
 
     private struct Key: Hashable {

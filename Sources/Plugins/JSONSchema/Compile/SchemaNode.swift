@@ -1,14 +1,12 @@
 import ErrandJSONValidation
 
-/// A compiled schema: its own assertions, and the schemas that it applies to the same value and to parts of the value.
-/// An index of -1 means that the rule is missing.
+/// A compiled schema. An index of -1 means that the rule is missing.
 struct SchemaNode: Sendable {
     var location: SchemaLocation
     var resource = 0
-    /// Whether no value fits, as for the schema `false`.
+    /// As for the schema `false`.
     var isNever = false
     var kinds: UInt8 = ValueKind.all
-    /// Whether `type` allows only numbers without a fraction.
     var isIntegral = false
     var number: Int32 = -1
     var string: Int32 = -1
@@ -16,7 +14,7 @@ struct SchemaNode: Sendable {
     var object: Int32 = -1
     var constant: Int32 = -1
     var enumeration: Int32 = -1
-    /// The keywords that apply other schemas to the same value.
+    /// Keywords that apply other schemas to the same value.
     var gates: [SchemaGate] = []
     var annotations: [SchemaAnnotation] = []
 }
@@ -26,25 +24,25 @@ struct SchemaAnnotation: Sendable {
     var value: Int
 }
 
-/// A keyword such as `allOf` or `not`, which applies schemas to the same value and combines their results. These
-/// schemas are the gate's branches.
+/// A keyword such as `allOf` or `not`, which combines the results of schemas for the same value. These schemas are its
+/// branches.
 struct SchemaGate: Sendable {
     enum Kind: UInt8, Sendable {
         /// `allOf`, `$ref` and similar keywords.
         case all
         case any, one, not
-        /// `if`, whose branches are the schemas of `if`, `then` and `else`.
+        /// The branches are the schemas of `if`, `then` and `else`.
         case condition
-        /// A member of `dependentSchemas`, whose schema applies only to objects with the gate's key.
+        /// A member of `dependentSchemas`. Applies only to objects with the gate's key.
         case dependent
     }
 
     var kind: Kind
     var nodes: [Int32]
-    /// The keyword as a pointer from the schema, such as `/allOf`. For a dependent schema, also contains the key.
+    /// A pointer from the schema, such as `/allOf`. For a dependent schema, also contains the key.
     var keyword: String
     var key: [UInt8] = []
-    /// The tag that distinguishes the branches, or -1. See ``SchemaTag``.
+    /// The ``SchemaTag`` that distinguishes the branches, or -1.
     var tag: Int32 = -1
 }
 
@@ -54,7 +52,7 @@ struct SchemaNumberRule: Sendable {
     var maximum: ExactDecimal?
     var exclusiveMaximum: ExactDecimal?
     var multipleOf: ExactDecimal?
-    /// The bounds for integers of at most 18 digits. If `isFast` is set, these integers don't need another check.
+    /// If `isFast` is set, integers of at most 18 digits don't need another check.
     var least = Int64.min
     var most = Int64.max
     var isFast = false
@@ -74,7 +72,7 @@ struct SchemaPattern: Sendable {
 
 struct SchemaArrayRule: Sendable {
     var prefix: [Int32] = []
-    /// The schema for the elements after the prefix.
+    /// For elements after the prefix.
     var items: Int32 = -1
     var itemsKeyword = "/items"
     var contains: Int32 = -1
@@ -84,7 +82,7 @@ struct SchemaArrayRule: Sendable {
     var maximum = Int.max
     var isUnique = false
     var unevaluated: Int32 = -1
-    /// Whether elements that match `contains` count as evaluated, as in draft 2020-12.
+    /// As in draft 2020-12.
     var containsEvaluates = false
 
     var appliesToElements: Bool { !prefix.isEmpty || items >= 0 || contains >= 0 || unevaluated >= 0 }
@@ -106,12 +104,12 @@ struct SchemaObjectRule: Sendable {
 
 /// The values of `const` or `enum`.
 struct SchemaConstants: Sendable {
-    /// The constants `null`, `true` and `false`, as bits of ``ValueKind``.
+    /// Bits of ``ValueKind`` for `null`, `true` and `false`.
     var literals: UInt8 = 0
-    /// The strings by their ``KeyHash``.
+    /// By their ``KeyHash``.
     var strings: [UInt64: [[UInt8]]] = [:]
     var numbers: Set<ExactDecimal> = []
-    /// The texts of arrays and objects, by the digest of the value.
+    /// The texts of arrays and objects.
     var composites: [ValueDigest: [[UInt8]]] = [:]
     var kinds: UInt8 = 0
     var words: [String] = []

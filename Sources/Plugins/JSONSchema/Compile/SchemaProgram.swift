@@ -1,8 +1,7 @@
 import ErrandJSONValidation
 import Synchronization
 
-/// A compiled schema with everything that it refers to. A program never changes: the states that validation derives
-/// from it are stored in machines, which later validations reuse.
+/// A compiled schema with everything that it refers to. It's immutable: validation stores derived states in machines.
 final class SchemaProgram: Sendable {
     /// The node that every value fits.
     static let any: Int32 = 0
@@ -34,7 +33,7 @@ final class SchemaProgram: Sendable {
         self.root = root
     }
 
-    /// Returns the problems of a text, or `nil` if it's valid. Tests compare the results with and without tags.
+    /// Tests compare the results with and without tags.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
         let limits = limits.clamped
         var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
@@ -52,7 +51,7 @@ final class SchemaProgram: Sendable {
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-        // Annotations are stored by lane number, which a tag would change by leaving out branches.
+        // Annotations are stored by lane, and tags leave out lanes.
         validator.usesTags = false
         if let found = validator.collect(text) { return .success(found) }
         if let error = validator.problems.error { return .failure(error) }
@@ -64,14 +63,13 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Keeps a machine for reuse, unless it's large or four machines are kept already. Machines grow with the documents
-    /// that they validate.
+    /// Keeps at most four machines. They grow with the documents that they validate, so large ones are dropped.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }
     }
 
-    /// Returns the location of a schema's keyword: its resource's URI with a JSON Pointer as the fragment.
+    /// Returns the resource's URI with a JSON Pointer to the keyword as the fragment.
     func location(_ node: Int32, _ keyword: String) -> String {
         let node = nodes[Int(node)]
         let resource = resources[node.resource]

@@ -1,18 +1,16 @@
 import ErrandJSONValidation
 
-/// A member that distinguishes the branches of an `anyOf` or `oneOf`. An object with a certain value of the member can
-/// fit only a few branches.
+/// A member that distinguishes the branches of an `anyOf` or `oneOf`, because an object with a certain value of it can
+/// fit only a few of them.
 ///
 /// Values are numbered in this order: strings, numbers, `true`, `false`, `null`, any other value, and a missing member.
 struct SchemaTag: Sendable {
     let key: [UInt8]
     let strings: [[UInt8]]
     let numbers: [ExactDecimal: Int]
-    /// For each value number, the indices of the branches that an object with this value can fit, in ascending order.
-    /// `nil` if there are too many.
+    /// The branches that an object with each value number can fit, in ascending order, or `nil` if there are too many.
     let branches: [[Int32]?]
 
-    /// The maximum number of branches in an entry of `branches`.
     static let maximumBranches = 8
 
     var literals: Int { strings.count + numbers.count }
@@ -28,8 +26,7 @@ struct SchemaTag: Sendable {
         var count: Int { values.strings.count + values.numbers.count + values.literals.nonzeroBitCount }
     }
 
-    /// Creates a tag from each branch's claim on the key. A branch without a claim can fit every value. Returns `nil`
-    /// if too many branches remain for every value.
+    /// A branch without a claim can fit every value. Returns `nil` if too many branches remain for every value.
     init?(_ key: [UInt8], _ claims: [Claim?]) {
         self.key = key
         var strings: [[UInt8]: [Int32]] = [:]
@@ -68,7 +65,7 @@ struct SchemaTag: Sendable {
 
     static let literalKinds = [ValueKind.true, ValueKind.false, ValueKind.null]
 
-    /// Returns the number of branches that remain for the string that most branches allow.
+    /// Returns the number of branches that remain for the most common string.
     static func worst(_ claims: [Claim?]) -> Int {
         var counts: [[UInt8]: Int] = [:]
         var open = 0
@@ -83,10 +80,9 @@ struct SchemaTag: Sendable {
     }
 }
 
-/// Finds the tags of a schema's gates, as far as the compile budget lasts.
 struct SchemaTagFinder {
     static let minimumBranches = 3
-    /// The maximum number of schemas to search for a branch's claims, of claims per branch, and of values per claim.
+    /// The maximum number of schemas searched for a branch's claims, of claims per branch, and of values per claim.
     private static let (maximumParts, maximumClaims, maximumValues) = (16, 8, 64)
 
     private var nodes: [SchemaNode]
@@ -94,7 +90,7 @@ struct SchemaTagFinder {
     private let constants: [SchemaConstants]
     private let spend: (_ steps: Int, _ bytes: Int) -> Bool
     private(set) var tags: [SchemaTag] = []
-    /// Caches the claims in the properties of each object rule, and the keys that the rule requires.
+    /// Caches the claims and the required keys of each object rule.
     private var claims: [Int32: [SchemaTag.Claim]] = [:]
     private var required: [Int32: Set<[UInt8]>] = [:]
     private var known: [Int32: [SchemaTag.Claim]] = [:]
@@ -125,8 +121,8 @@ struct SchemaTagFinder {
         return nodes
     }
 
-    /// Returns the schemas with `unevaluatedProperties` and all schemas that they apply to the same value. These
-    /// schemas don't get tags, because `unevaluatedProperties` needs the results of all branches.
+    /// Returns the schemas with `unevaluatedProperties` and all schemas that they apply to the same value. They don't
+    /// get tags, because `unevaluatedProperties` needs the results of all branches.
     private mutating func askers() -> Set<Int32> {
         var open = nodes.indices.map { Int32($0) }.filter { node in
             let object = nodes[Int(node)].object
@@ -158,7 +154,7 @@ struct SchemaTagFinder {
             if isOver { return nil }
             var claims = [SchemaTag.Claim?](repeating: nil, count: branches.count)
             take(branches.count + found.reduce(0) { $0 + $1.claim.count })
-            // If a branch has two claims on the key, both must hold, so keeping the first is enough.
+            // If a branch has two claims on the key, both must hold, so either is enough.
             for (branch, claim) in found.reversed() { claims[branch] = claim }
             let worst = SchemaTag.worst(claims)
             if let best, (best.worst, best.key.count) < (worst, key.count) { continue }
@@ -170,7 +166,7 @@ struct SchemaTagFinder {
         return best.flatMap { SchemaTag($0.key, $0.claims) }
     }
 
-    /// Returns a schema's claims on members, including claims of the schemas that it always applies.
+    /// Includes claims of the schemas that the schema always applies.
     private mutating func claims(of node: Int32) -> [SchemaTag.Claim] {
         if let known = known[node] { return known }
         let parts = parts(of: node).filter { nodes[Int($0)].object >= 0 }.map { nodes[Int($0)].object }
@@ -193,8 +189,7 @@ struct SchemaTagFinder {
             guard let values = constants(of: node) else { continue }
             found.append(SchemaTag.Claim(key: key, values: values, isRequired: false))
         }
-        // Keeps the shortest keys. Keys of the same length are ordered by their bytes, not by the dictionary's random
-        // order.
+        // Shortest first, then by bytes instead of the dictionary's random order.
         found.sort {
             $0.key.count == $1.key.count ? $0.key.lexicographicallyPrecedes($1.key) : $0.key.count < $1.key.count
         }
@@ -222,7 +217,7 @@ struct SchemaTagFinder {
         return keys.contains(key)
     }
 
-    /// Returns a schema and the schemas that it always applies, up to a limit.
+    /// Returns a schema and the schemas that it always applies, up to `maximumParts`.
     private mutating func parts(of node: Int32) -> [Int32] {
         var found = [node]
         var next = 0

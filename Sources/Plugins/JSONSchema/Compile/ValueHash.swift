@@ -1,18 +1,16 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// Identifies values by their meaning: numbers by value, strings without escapes, objects in any order. Equal values
-/// have equal digests.
+/// Identifies values as ``JSONEquality`` compares them. Equal values have equal digests.
 struct ValueDigest: Hashable {
-    /// The hash of the value. It differs between processes, because every process has its own random seeds.
+    /// Differs between processes, because the seeds are random.
     var hash: UInt64
-    /// A length that equal values share, such as the length of a string without escapes. It doesn't depend on the
-    /// seeds.
+    /// A length that equal values share, such as the length of a string without escapes.
     var length: Int
 }
 
-/// Computes digests of JSON values. Every step mixes in a secret random seed, so attackers can't choose different
-/// values with the same digest.
+/// Computes digests of JSON values. Every step mixes in a random seed, so attackers can't choose different values with
+/// the same digest.
 struct ValueHash: Sendable {
     private let first = UInt64.random(in: .min ... .max)
     private let second = UInt64.random(in: .min ... .max) | 1
@@ -22,14 +20,12 @@ struct ValueHash: Sendable {
     private let array = UInt64.random(in: .min ... .max)
     private let object = UInt64.random(in: .min ... .max)
 
-    /// The process's instance. Frequent users keep a copy, because each access to a static property checks whether it's
-    /// initialized.
+    /// Frequent users keep a copy, because each access to a static property checks whether it's initialized.
     static let shared = ValueHash()
 
     private init() {}
 
-    /// Mixes a word into a hash with a multiplication. The factor `second` is never 0. If the other factor is 0, the
-    /// added term still depends on the word.
+    /// `second` is never 0. If the other factor is 0, the added term still depends on the word.
     @inline(__always) private func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
         KeyHash.mix(hash &+ word, second) &+ (word ^ first)
     }
@@ -42,7 +38,7 @@ struct ValueHash: Sendable {
         ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
     }
 
-    /// Adds a member to the digest of an object. The order of members doesn't matter.
+    /// Members may be added in any order.
     @inline(__always) func adding(
         _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
     ) -> ValueDigest {
@@ -50,7 +46,7 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
     }
 
-    /// Returns the digest of a string. The range includes its quotes.
+    /// The range includes the quotes.
     func text(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
         if content.hasEscapes(in: text) {
@@ -70,8 +66,7 @@ struct ValueHash: Sendable {
         default:
             let value = ExactDecimal(text, range)
             let digits = value.isShort ? value.short : KeyHash.hash(value.long)
-            // A negative number flips the highest bit of its exponent. No text is long enough for an exponent with this
-            // bit.
+            // A negative number flips the highest bit of its exponent, which no text is long enough to set.
             let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
             let hash = absorb(power, into: absorb(digits, into: number))
             return ValueDigest(hash: hash, length: value.digitCount &+ value.exponent)
@@ -80,7 +75,7 @@ struct ValueHash: Sendable {
 
     func digest(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let none = ValueDigest(hash: 0, length: 0)
-        // The digests of the open containers, with the key of the next member.
+        // The open containers, with the key of the next member.
         var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
         var p = range.lowerBound
         while p < range.upperBound {
@@ -103,7 +98,7 @@ struct ValueHash: Sendable {
             default:
                 let first = p
                 p = JSONGrammar.scalarEnd(text, p)
-                // Prevents an endless loop. This can't happen in valid text.
+                // Prevents an endless loop.
                 if p == first { return none }
                 if let last = open.last, last.isObject, last.key == nil {
                     open[open.count - 1].key = self.text(text, first..<p)

@@ -58,7 +58,7 @@ enum AddressFormat {
         var halves: [Substring] = []
         if let gap = text.firstRange(of: "::") {
             halves = [text[..<gap.lowerBound], text[gap.upperBound...]]
-            // Rejects a second `::`, and a third colon after `::`.
+            // Rejects a second `::` and `:::`.
             if halves[1].contains("::") || halves[1].hasPrefix(":") { return false }
         } else {
             halves = [text[...]]

@@ -13,7 +13,7 @@ enum HostnameFormat {
         return BidiName.fits(labels)
     }
 
-    /// Returns the characters of a label, decoded from Punycode if necessary, or `nil` for an invalid label.
+    /// Decodes Punycode. Returns `nil` for an invalid label.
     private static func label(_ label: ArraySlice<UInt8>) -> [Unicode.Scalar]? {
         guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
             label.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") })
@@ -30,7 +30,7 @@ enum HostnameFormat {
     }
 
     static func isInternational(_ text: String) -> Bool {
-        // A name has at most 253 ASCII bytes. Each character takes at least one of them, and at most 4 bytes of UTF-8.
+        // A name has at most 253 ASCII bytes, and a character takes at least one of them but at most 4 bytes of UTF-8.
         guard text.utf8.count <= 253 * 4 else { return false }
         let labels = text.unicodeScalars.split(
             omittingEmptySubsequences: false,
@@ -55,8 +55,7 @@ enum HostnameFormat {
     }
 }
 
-/// The rule for right-to-left names (RFC 5893, section 2). If one label is right-to-left, the rule applies to all
-/// labels of the name.
+/// The rule for right-to-left names (RFC 5893, section 2). One right-to-left label applies it to the whole name.
 enum BidiName {
     private enum Direction { case left, right, arabicNumber, europeanNumber, neutral, mark }
 
@@ -85,7 +84,7 @@ enum BidiName {
         if isArabicNumber(scalar) { return .arabicNumber }
         switch scalar.value {
         case 0x30...0x39, 0x6F0...0x6F9: return .europeanNumber
-        // The hyphen, joiners, and letters without a direction.
+        // The hyphen, joiners and letters without a direction.
         case 0x2D, 0xB7, 0x2B9...0x2BA, 0x2C6...0x2CF, 0x2EC, 0x375, 0x200C...0x200D, 0x2E2F, 0x30FB, 0xA67F,
             0xA717...0xA71F, 0xA788:
             return .neutral

@@ -17,10 +17,10 @@ struct InternationalLabel {
     private func isAllowed(_ index: Int) -> Bool {
         let scalar = scalars[index]
         switch scalar.value {
-        // Exceptions (RFC 5892, section 2.6): the first line is always valid, the second line never.
+        // Exceptions (RFC 5892, section 2.6).
         case 0xDF, 0x3C2, 0x6FD, 0x6FE, 0xF0B, 0x3007: return true
         case 0x640, 0x7FA, 0x302E, 0x302F, 0x3031...0x3035, 0x303B: return false
-        // Rules that depend on neighboring characters (appendix A).
+        // Contextual rules (appendix A).
         case 0xB7:
             return index > 0 && index + 1 < scalars.count && scalars[index - 1] == "l" && scalars[index + 1] == "l"
         case 0x375: return index + 1 < scalars.count && Self.isGreek(scalars[index + 1])
@@ -40,7 +40,7 @@ struct InternationalLabel {
         index > 0 && scalars[index - 1].properties.canonicalCombiningClass == .virama
     }
 
-    /// Returns whether a non-joiner is between letters that would join, as in Arabic and related scripts.
+    /// A non-joiner is allowed between letters that would join, as in Arabic and related scripts.
     private func joins(_ index: Int) -> Bool {
         func neighbour(_ indices: some Sequence<Int>) -> Unicode.Scalar? {
             indices.lazy.map { scalars[$0] }.first { $0.properties.generalCategory != .nonspacingMark }
@@ -61,14 +61,13 @@ struct InternationalLabel {
         }
     }
 
-    /// Returns whether a character is a letter, digit or mark that no mapping changes (section 3).
+    /// Letters, digits and marks that no mapping changes (section 3).
     private static func isProtocolValid(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         if properties.isNoncharacterCodePoint || properties.isDefaultIgnorableCodePoint || properties.isWhitespace {
             return false
         }
-        // Rejects characters that normalization or case folding changes (section 2.2), as far as the standard library
-        // knows.
+        // Unstable under normalization or case folding (section 2.2), as far as the standard library knows.
         let lower = properties.lowercaseMapping.unicodeScalars
         if !lower.elementsEqual([scalar]) || isCompatibility(scalar.value) { return false }
         switch scalar.value {
@@ -82,8 +81,7 @@ struct InternationalLabel {
         }
     }
 
-    /// Returns whether a character has a compatibility or canonical mapping. The ranges are blocks, so they also
-    /// contain some characters without a mapping.
+    /// Compatibility and canonical mappings, by blocks that also contain some characters without a mapping.
     private static func isCompatibility(_ value: UInt32) -> Bool {
         switch value {
         case 0xAA, 0xB2...0xB5, 0xB9, 0xBA, 0x132...0x133, 0x13F...0x140, 0x149, 0x17F, 0x1C4...0x1CC, 0x1F1...0x1F3,

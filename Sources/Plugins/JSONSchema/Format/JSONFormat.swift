@@ -20,7 +20,7 @@ enum JSONFormat: String, Sendable {
     case relativeJSONPointer = "relative-json-pointer"
     case regex
 
-    /// Returns whether a string has the format, or `nil` if it's too long to decide.
+    /// Returns `nil` if the string is too long to decide.
     func fits(_ text: String) -> Bool? {
         let bytes = Array(text.utf8)
         return switch self {
@@ -101,7 +101,7 @@ enum DateFormat {
         return rest.isEmpty && ["H", "HM", "HMS", "M", "MS", "S"].contains(time)
     }
 
-    /// Reads pairs of a number and a letter, such as `3Y6M`. Returns their letters, such as `YM`.
+    /// Reads pairs such as `3Y6M`, and returns their letters, `YM`.
     private static func units(_ rest: inout ArraySlice<UInt8>) -> String {
         var letters = ""
         while true {
@@ -120,7 +120,7 @@ enum DateFormat {
     }
 }
 
-/// UUIDs (RFC 4122), URI templates (RFC 6570), absolute (RFC 6901) and relative JSON Pointers, and regular expressions.
+/// UUIDs (RFC 4122), URI templates (RFC 6570), JSON Pointers (RFC 6901) and relative ones, and regular expressions.
 enum TextFormat {
     static func isUUID(_ bytes: [UInt8]) -> Bool {
         bytes.count == 36
@@ -141,7 +141,7 @@ enum TextFormat {
         return true
     }
 
-    /// Checks a relative JSON Pointer (draft-bhutton-relative-json-pointer-00, section 3).
+    /// draft-bhutton-relative-json-pointer-00, section 3.
     static func isRelativePointer(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         guard isInteger(&rest, allowsZero: true) else { return false }
@@ -159,7 +159,7 @@ enum TextFormat {
         return first != 0x30 || allowsZero && digits.count == 1
     }
 
-    /// Checks the syntax of RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
+    /// RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
     static func isURITemplate(_ text: String) -> Bool {
         var scalars = text.unicodeScalars[...]
         while let scalar = scalars.popFirst() {

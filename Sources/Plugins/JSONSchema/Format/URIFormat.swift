@@ -11,8 +11,7 @@ enum URIFormat {
             else { return false }
         } else {
             guard isReference, !text.hasPrefix(":") else { return false }
-            // Without a scheme, the first segment can't contain a colon, because the text before the colon would be a
-            // scheme.
+            // The text before a colon in the first segment would be a scheme.
             if parts.authority == nil, parts.path.prefix(while: { $0 != "/" }).contains(":") { return false }
         }
         if let authority = parts.authority, !check.isAuthority(authority) { return false }
@@ -23,8 +22,7 @@ enum URIFormat {
     struct Check {
         let isInternational: Bool
 
-        /// Returns whether a component contains only unreserved characters, delimiters, escapes and the given
-        /// characters.
+        /// Allows unreserved characters, delimiters, escapes and the given characters.
         func isText(_ text: Substring, _ more: String, isQuery: Bool = false) -> Bool {
             var scalars = text.unicodeScalars[...]
             while let scalar = scalars.popFirst() {
@@ -78,8 +76,7 @@ enum URIFormat {
         }
     }
 
-    /// Returns whether RFC 3987, section 2.2, allows a character beyond ASCII: `ucschar` and, if `isPrivate`,
-    /// `iprivate`.
+    /// `ucschar` and, if `isPrivate`, `iprivate` of RFC 3987, section 2.2.
     static func isInternational(_ scalar: Unicode.Scalar, isPrivate: Bool) -> Bool {
         switch scalar.value {
         case 0xA0...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFEF: true

@@ -7,7 +7,7 @@ enum Metaschemas {
     static func text(of uri: String) -> String? { texts[uri] }
 }
 
-/// The metaschemas of draft 2019-09, without titles.
+/// Without titles.
 enum Metaschema2019 {
     static let documents: [(uri: String, text: String)] = [
         (
@@ -108,7 +108,7 @@ enum Metaschema2019 {
     ]
 }
 
-/// The metaschemas of draft 2020-12, without titles.
+/// Without titles.
 enum Metaschema2020 {
     static let documents: [(uri: String, text: String)] = [
         (
@@ -229,7 +229,7 @@ enum Metaschema2020 {
     ]
 }
 
-/// The metaschema of draft 7 (draft-handrews-json-schema-01), without titles.
+/// Draft 7 is draft-handrews-json-schema-01. Without titles.
 enum MetaschemaDraft7 {
     static let documents: [(uri: String, text: String)] = [
         (

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON document that contains schemas: its values by index, each with its place in the text.
+/// A JSON document that contains schemas, as indexed values with their places in the text.
 final class SchemaDocument: Sendable {
     enum Kind: Sendable { case null, `false`, `true`, number, string, array, object }
 
@@ -11,26 +11,25 @@ final class SchemaDocument: Sendable {
         var start: Int
         var end: Int
         var parent: Int
-        /// The range of members or elements in `children` and `keys`.
+        /// The range in `children` and `keys`.
         var first = 0
         var count = 0
     }
 
-    /// The absolute URI without a fragment, or an empty string.
+    /// Absolute and without a fragment, or empty.
     let uri: String
     let bytes: ContiguousArray<UInt8>
     let values: [Value]
     let children: [Int]
-    /// The keys of `children`. Empty for elements of arrays.
+    /// Empty keys for elements of arrays.
     let keys: [[UInt8]]
-    /// The members of large objects by key.
     private let tables: [Int: [[UInt8]: Int]]
 
-    /// The memory in bytes of a value, and of a key without its characters. Includes spare array capacity.
+    /// The memory in bytes of a value, and of a key without its characters, including spare array capacity.
     private static let bytesOfValue = 100
     private static let bytesOfKey = 80
 
-    /// Parses a document. Returns `nil` if the text exceeds the budget. Throws if it isn't JSON.
+    /// Returns `nil` if the text exceeds the budget.
     init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
         guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
         var limits = JSONLimits()
@@ -58,7 +57,7 @@ final class SchemaDocument: Sendable {
     private static func parse(_ text: Span<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
         var parsed: Parsed = ([], [], [])
         var p = text.count >= 3 && text[0] == 0xEF ? 3 : 0
-        // The open containers with their children so far. The last key of an object may not have its value yet.
+        // The last key of an object may not have its value yet.
         var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
         var key: [UInt8] = []
         while true {
@@ -79,7 +78,7 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            // Refers to the innermost container by index. With a copy of it, each append would copy its arrays.
+            // An index instead of a copy, because appending to a copy would copy its arrays.
             let innermost = open.count - 1
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
@@ -145,7 +144,7 @@ final class SchemaDocument: Sendable {
         return body(bytes.span, values[index].start..<values[index].end)
     }
 
-    /// Returns the bytes of a string with escapes resolved, or `nil` for a value that isn't a string.
+    /// Resolves escapes. Returns `nil` for a value that isn't a string.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
         return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
@@ -155,7 +154,7 @@ final class SchemaDocument: Sendable {
 
     func data(_ index: Int) -> Data { Data(bytes[values[index].start..<values[index].end]) }
 
-    /// Returns the pointer to a value (RFC 6901), from the root or an enclosing value.
+    /// RFC 6901, from the root or an enclosing value.
     func pointer(_ index: Int, from root: Int = 0) -> String {
         var tokens: [String] = []
         var index = index
@@ -171,7 +170,7 @@ final class SchemaDocument: Sendable {
         return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
     }
 
-    /// Finds a child by a binary search, because children are in the order of the text.
+    /// Children are in the order of the text.
     private func childIndex(of index: Int, in range: Range<Int>) -> Int? {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last {
@@ -222,7 +221,6 @@ final class SchemaDocument: Sendable {
     }
 }
 
-/// A schema with its own URI, and its anchors.
 struct SchemaResource {
     var uri: String
     var root: SchemaLocation

@@ -4,7 +4,7 @@ import ErrandJSONValidation
 import ErrandMessageSyntax
 
 final class SchemaRegistry {
-    /// The name of the anchor that `$recursiveAnchor` creates. No `$dynamicAnchor` can have this name.
+    /// The anchor that `$recursiveAnchor` creates. No `$dynamicAnchor` can have this name.
     static let recursiveAnchor = "#"
 
     private(set) var documents: [SchemaDocument] = []
@@ -31,13 +31,11 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
-    /// Takes steps and bytes from the budget. Throws if the budget is exceeded.
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
         throw fault(.tooLarge, location, budget.excess)
     }
 
-    /// Takes steps and bytes from the budget for optional work. Returns `false` if the budget is exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
@@ -83,7 +81,6 @@ final class SchemaRegistry {
         return resources.count - 1
     }
 
-    /// Returns the vocabulary that `$schema` selects, or `nil` without `$schema`.
     func vocabulary(of location: SchemaLocation) throws(JSONSchemaError) -> SchemaVocabulary? {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
@@ -91,7 +88,7 @@ final class SchemaRegistry {
         guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
         let uri = URIReference.resolve(text, against: "").uri
         if let known = SchemaVocabulary.standard(uri) { return known }
-        // This metaschema is being loaded, so it describes itself. It uses the default dialect.
+        // This metaschema is being loaded and describes itself. It uses the default dialect.
         if !pending.insert(uri).inserted { return standard }
         defer { pending.remove(uri) }
         guard let resource = try load(uri, here, code: .unknownDialect) else {
@@ -131,7 +128,7 @@ final class SchemaRegistry {
 
     // MARK: Schemas
 
-    /// Visits a schema and all schemas in it, and registers their identifiers.
+    /// Registers the identifiers of a schema and of all schemas in it.
     func walk(_ location: SchemaLocation, _ resource: Int, isLenient: Bool) throws(JSONSchemaError) {
         let document = documents[location.document]
         var open: [(value: Int, resource: Int, isLenient: Bool)] = [(location.value, resource, isLenient)]
@@ -191,7 +188,7 @@ final class SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Reads `$id`, `$anchor` and similar keywords. Returns the resource that the schema belongs to.
+    /// Returns the resource that the schema belongs to.
     func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
         let document = documents[location.document]
         var resource = outer
@@ -266,12 +263,10 @@ extension SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Returns the schema that a reference leads to from its resource, and the name of the anchor, if the reference has
-    /// one.
+    /// Returns the reference's target and the name of its anchor, if it has one.
     func resolve(
         _ reference: String, from resource: Int, at location: SchemaLocation
     ) throws(JSONSchemaError) -> (location: SchemaLocation, anchor: String?) {
-        // A reference within the resource doesn't need a URI.
         let isLocal = reference.isEmpty || reference.hasPrefix("#")
         let base = isLocal ? "" : resources[resource].uri
         try spend(steps: 20 + reference.utf8.count + base.utf8.count * 4, at: location)
@@ -306,7 +301,7 @@ extension SchemaRegistry {
         return (found, name)
     }
 
-    /// Returns a location of a schema. If the location is inside an unknown keyword, registers it first.
+    /// If the location is inside an unknown keyword, registers it first.
     func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
         if locations[location] != nil { return location }
         let values = documents[location.document].values

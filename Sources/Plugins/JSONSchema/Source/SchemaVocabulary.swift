@@ -1,4 +1,4 @@
-/// The keywords of a schema resource: a draft, and the vocabularies in use.
+/// A schema resource's draft and the vocabularies in use.
 struct SchemaVocabulary: Sendable, Hashable {
     var draft: JSONSchemaDialect
     var hasApplicators = true
@@ -11,20 +11,20 @@ struct SchemaVocabulary: Sendable, Hashable {
         hasUnevaluated = draft != .draft7
     }
 
-    /// Returns the standard dialect for a `$schema` without its fragment, or `nil` for another URI.
+    /// `uri` has no fragment. Returns `nil` for unknown URIs.
     static func standard(_ uri: String) -> SchemaVocabulary? {
         let name = uri.hasPrefix("http://") ? uri.dropFirst(7) : uri.hasPrefix("https://") ? uri.dropFirst(8) : uri[...]
         return switch name {
         case "json-schema.org/draft-07/schema", "json-schema.org/draft-06/schema": SchemaVocabulary(.draft7)
         case "json-schema.org/draft/2019-09/schema": SchemaVocabulary(.draft2019_09)
         case "json-schema.org/draft/2020-12/schema": SchemaVocabulary(.draft2020_12)
-        // The base dialect of OpenAPI 3.1 only adds annotations.
+        // OpenAPI 3.1's base dialect only adds annotations.
         case "spec.openapis.org/oas/3.1/dialect/base": SchemaVocabulary(.draft2020_12)
         default: nil
         }
     }
 
-    /// Returns the vocabularies of a custom metaschema, or `nil` and the name of a required but unknown vocabulary.
+    /// Returns `nil` and the name of a required vocabulary if it's unknown.
     static func custom(_ vocabularies: [(uri: String, isRequired: Bool)]) -> (SchemaVocabulary?, unknown: String) {
         var isNewer = true
         var names: Set<String> = []
@@ -50,7 +50,6 @@ struct SchemaVocabulary: Sendable, Hashable {
         return (found, "")
     }
 
-    /// How a keyword's value contains subschemas.
     enum Position { case schema, list, map, schemaOrList, dependencies }
 
     func position(of keyword: String) -> Position? {

@@ -1,4 +1,4 @@
-/// A URI or relative reference as text (RFC 3986, section 4.1), possibly internationalized.
+/// A URI or relative reference (RFC 3986, section 4.1), possibly internationalized.
 struct URIReference: Sendable {
     var scheme: Substring?
     var authority: Substring?
@@ -6,7 +6,7 @@ struct URIReference: Sendable {
     var query: Substring?
     var fragment: Substring?
 
-    /// Splits a text by the expression in appendix B, which matches every text.
+    /// The expression in appendix B matches every text.
     init(_ text: String) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: "#") {
@@ -30,7 +30,7 @@ struct URIReference: Sendable {
         path = rest
     }
 
-    /// Resolves a reference against a base (section 5.2). Returns the fragment separately.
+    /// Section 5.2.
     static func resolve(_ text: String, against base: String) -> (uri: String, fragment: String?) {
         var target = URIReference(text)
         let fragment = target.fragment.map(String.init)
@@ -61,7 +61,7 @@ struct URIReference: Sendable {
         return "\(base.path[...slash])\(path)"
     }
 
-    /// Removes the dot segments of a path (section 5.2.4).
+    /// Section 5.2.4.
     private static func withoutDots(_ path: Substring) -> String {
         guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
         let isRooted = path.hasPrefix("/")
