@@ -1,18 +1,15 @@
 // The only code in this module that touches addresses. `validate(bytes:)` gets them from its caller and creates a span
 // for the duration of the call. Spans check the bounds of every access, including the load below.
 
-/// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {
-    /// Returns the eight bytes at an index as a number, the first byte least significant. Traps if fewer bytes are
-    /// left.
+    /// The first byte is the least significant. Traps if fewer than eight bytes are left.
     ///
-    /// The load is unsafe only because it could create an invalid value of other types. Every bit pattern is a valid
-    /// `UInt64`.
+    /// The load could create invalid values of other types, but every bit pattern is a valid `UInt64`.
     @inlinable @inline(__always) package static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
         UInt64(littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Returns up to seven bytes as a number, the first byte least significant.
+    /// Up to seven bytes, the first byte least significant.
     @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }
@@ -33,7 +30,7 @@
 }
 
 extension UnsafeRawBufferPointer {
-    /// Calls a function with the bytes. The caller keeps them in place until it returns.
+    /// The caller keeps the bytes in place until this function returns.
     package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         unsafe withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
     }

@@ -17,7 +17,7 @@ package struct CompileBudget {
         return "needs more than \(limits.bytes) bytes when compiled"
     }
 
-    /// Takes steps and bytes from the budget. Returns `false` if the budget is exceeded.
+    /// Returns `false` if the budget is exceeded.
     package mutating func spend(steps: Int, bytes: Int = 0) -> Bool {
         self.steps -= steps
         self.bytes -= bytes
@@ -30,7 +30,7 @@ package final class PatternRoom: Sendable {
 
     package init() {}
 
-    /// Takes bytes for a table. Returns `false` if too few are left.
+    /// Returns `false` if too few bytes are left for a table.
     func take(_ bytes: Int) -> Bool {
         let (before, _) = left.subtract(bytes, ordering: .relaxed)
         if before >= bytes { return true }

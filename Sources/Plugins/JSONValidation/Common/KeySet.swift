@@ -30,7 +30,7 @@ package import ErrandJSONSyntax
     package init(limit: Int) { table = ProbeStack(limit: limit) }
 
     @inlinable package var count: Int { table.count }
-    /// The memory that the set takes, in bytes.
+    /// In bytes.
     @inlinable package var size: Int { table.size }
 
     var limit: Int { table.limit }
@@ -39,7 +39,6 @@ package import ErrandJSONSyntax
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// Adds a key of an object, which is identified by a unique number.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -47,12 +46,11 @@ package import ErrandJSONSyntax
         return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    /// Returns whether an object has a key, which is passed without escapes.
+    /// The key is passed without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
         table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }
 
-    /// Removes the keys after the first `count`.
     @inlinable package mutating func removeAll(behind count: Int) { table.removeAll(behind: count) }
 
     private static func slotHash(_ key: UInt64, _ object: Int) -> UInt64 {
@@ -78,7 +76,7 @@ package import ErrandJSONSyntax
             p += 8
             left -= 8
         }
-        // The last bytes of a long key, without the bytes that were already mixed in.
+        // The last bytes of a long key that weren't mixed in yet.
         let tail =
             count < 8
             ? Bytes.shortWord(text, p, left)
@@ -97,8 +95,7 @@ package import ErrandJSONSyntax
     }
 }
 
-/// A key prepared for comparison: its first 16 bytes with the closing quote, and the whole key's position in an array
-/// of bytes.
+/// A key prepared for comparison: its first 16 bytes with the closing quote, and its position in an array of bytes.
 @usableFromInline package struct KeyRule: BitwiseCopyable, Sendable {
     @usableFromInline package var word0: UInt64
     @usableFromInline package var mask0: UInt64
@@ -112,8 +109,7 @@ package import ErrandJSONSyntax
     package init(_ key: [UInt8], text: Int, node: Int32, isRequired: Bool) {
         (word0, mask0) = Self.word(key, from: 0)
         (word1, mask1) = Self.word(key, from: 8)
-        // A text contains these characters only escaped, so the fast comparison must fail. With these values, it always
-        // does.
+        // A text contains these characters only escaped, so these values make the fast comparison always fail.
         if key.contains(where: { $0 < 0x20 || $0 == JSONGrammar.quote || $0 == JSONGrammar.backslash }) {
             (word0, mask0) = (1, 0)
         }
@@ -123,8 +119,7 @@ package import ErrandJSONSyntax
         self.isRequired = isRequired
     }
 
-    /// Returns whether the text continues with the first 16 bytes of the key and its closing quote. At least 16 bytes
-    /// must be left.
+    /// Compares the first 16 bytes of the key and its closing quote. At least 16 bytes must be left.
     @inlinable @inline(__always) package func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
         Bytes.word(text, p) & mask0 == word0 && Bytes.word(text, p &+ 8) & mask1 == word1
     }

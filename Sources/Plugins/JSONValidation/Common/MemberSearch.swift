@@ -1,6 +1,6 @@
 package import ErrandJSONSyntax
 
-/// Looks ahead for a member of an object. Skips the members before it without validating them.
+/// Looks ahead for a member of an object, and skips earlier members without validating them.
 package struct MemberSearch {
     package enum Outcome {
         case value(Int)
@@ -10,18 +10,17 @@ package struct MemberSearch {
     }
 
     private let start: Int
-    /// The index at which the search gives up.
     private let limit: Int
     private var p: Int
 
-    /// Creates a search that starts at an object's opening brace.
+    /// The start is an object's opening brace.
     package init(in text: Span<UInt8>, from start: Int, budget: Int) {
         self.start = start
         p = JSONGrammar.skipSpace(in: text, from: start + 1)
         limit = text.count - p > budget ? p + max(0, budget) : text.count
     }
 
-    /// The number of bytes read. May exceed the budget by the length of a string.
+    /// May exceed the budget by the length of a string.
     package var skipped: Int { p - start }
 
     package mutating func find(in text: Span<UInt8>, _ isKey: (JSONContent) -> Bool) -> Outcome {
@@ -48,7 +47,7 @@ package struct MemberSearch {
         return .unreadable
     }
 
-    /// Returns the index after the current value, or `nil` if the value is malformed or ends beyond the limit.
+    /// Returns `nil` if the value is malformed or ends beyond the limit.
     private func skipValue(in text: Span<UInt8>) -> Int? {
         var p = p
         var depth = 0

@@ -5,7 +5,7 @@
 @usableFromInline package enum ProbeOutcome { case new, present, full }
 
 /// An open-addressed hash table that works like a stack. Objects and arrays close in reverse order, so entries are
-/// removed in reverse order. Removing an entry therefore leaves no gap in a probe sequence.
+/// removed in reverse order, which leaves no gap in a probe sequence.
 @usableFromInline package struct ProbeStack<Entry: ProbeEntry> {
     @usableFromInline let limit: Int
     @usableFromInline var entries: [Entry] = []
@@ -14,7 +14,7 @@
     @inlinable package init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
 
     @inlinable package var count: Int { entries.count }
-    /// The memory that the table takes, in bytes.
+    /// In bytes.
     @inlinable package var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
     @inlinable package mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {
@@ -30,7 +30,6 @@
         find(hash, isEqual).isPresent
     }
 
-    /// Removes the entries after the first `count`.
     @inlinable package mutating func removeAll(behind count: Int) {
         while entries.count > count {
             var slot = Int(truncatingIfNeeded: entries[entries.count - 1].hash) & (slots.count - 1)

@@ -1,13 +1,12 @@
 package import ErrandJSONSyntax
 import ErrandMessageSyntax
 
-/// The common part of the validators for shapes and schemas: reading the start of a text, and reporting problems in the
-/// text.
+/// The common part of the validators for shapes and schemas.
 package protocol TextValidator: ~Copyable {
     var limits: JSONLimits { get }
     var problems: ProblemList { get set }
 
-    /// Returns the position of a frame's current value: the quote of its key in an object, or its index in an array.
+    /// The position of a frame's current value: the quote of its key, or its index in an array.
     func position(_ level: Int) -> ValuePosition
 }
 
@@ -17,7 +16,7 @@ package enum ValuePosition {
 }
 
 extension TextValidator where Self: ~Copyable {
-    /// Returns the index of the document's first byte, or `nil` if it can't be read.
+    /// Returns `nil` if the document can't be read.
     package mutating func firstByte(_ text: Span<UInt8>) -> Int? {
         if text.count > limits.maximumBytes {
             problems.stop(
@@ -65,7 +64,7 @@ extension TextValidator where Self: ~Copyable {
         ("a document whose validation needs at most \(limits.maximumSteps) steps", "one that needs more")
     }
 
-    /// Returns the JSON Pointer to the current value, which is inside `depth` open arrays and objects.
+    /// The current value is inside `depth` open arrays and objects.
     package func pointer(_ text: Span<UInt8>, _ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
@@ -95,12 +94,11 @@ extension TextValidator where Self: ~Copyable {
     }
 }
 
-/// JSON Pointers (RFC 6901) of limited length.
+/// JSON Pointers (RFC 6901). Long ones are cut off.
 package enum JSONPointer {
     private static let limit = 1_024
 
-    /// Appends a reference token, with `~` and `/` escaped (section 3). If the pointer is long, appends an ellipsis
-    /// instead.
+    /// Escapes `~` and `/` (section 3). Appends an ellipsis instead if the pointer is long.
     package static func appending(_ token: String, to pointer: String) -> String {
         if pointer.utf8.count > limit { return pointer.hasSuffix("…") ? pointer : pointer + "/…" }
         var longer = pointer + "/"
@@ -119,9 +117,9 @@ package struct ProblemList {
     package let limit: Int
     private(set) var problems: [JSONProblem] = []
     package private(set) var count = 0
-    /// Whether the text certainly has a problem, even if all parts that couldn't be judged are valid.
+    /// Whether the text has a problem, even if all parts that couldn't be judged are valid.
     private var isCertain = false
-    /// Whether a part couldn't be judged because of a limit or an unusable shape. Derived problems are uncertain then.
+    /// Whether a limit or an unusable shape left a part unjudged. Derived problems are uncertain then.
     private(set) var hasUnjudged = false
 
     package init(limit: Int) { self.limit = max(1, limit) }
@@ -129,7 +127,7 @@ package struct ProblemList {
     package var isFull: Bool { problems.count >= limit }
 
     /// Records how a problem affects the verdict. A derived problem follows from the results of several parts or
-    /// schemas. It's uncertain if one of these results may be missing.
+    /// schemas, and is uncertain if one of the results may be missing.
     package mutating func note(_ kind: JSONProblem.Kind, isDerived: Bool = false) {
         if kind == .limit || kind == .shape {
             hasUnjudged = true
@@ -138,7 +136,7 @@ package struct ProblemList {
         }
     }
 
-    /// Counts a problem. Creates it only if the list isn't full.
+    /// Creates the problem only if the list isn't full.
     package mutating func add(_ problem: @autoclosure () -> JSONProblem) {
         count += 1
         if !isFull { problems.append(problem()) }
@@ -146,7 +144,7 @@ package struct ProblemList {
 
     package mutating func addUnlisted(_ more: Int) { count += more }
 
-    /// Adds the problem that stops reading. If the list is full, this problem replaces the last problem.
+    /// Adds the problem that stops reading. In a full list, it replaces the last problem.
     package mutating func stop(_ kind: JSONProblem.Kind, pointer: String, expected: String, found: String, offset: Int)
     {
         note(kind)
@@ -160,8 +158,8 @@ package struct ProblemList {
     }
 }
 
-/// A stack of the frames around the innermost frame. Frames don't need to be destroyed, so a popped frame stays in
-/// memory until another replaces it.
+/// A stack of the frames around the innermost frame. Frames are trivial, so a popped frame stays in memory until
+/// another replaces it.
 @usableFromInline package struct FrameStack<Frame: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline var frames: [Frame]
     @usableFromInline package var count = 0
@@ -190,15 +188,15 @@ package struct ProblemList {
     @usableFromInline @inline(never) mutating func grow() { frames += frames }
 }
 
-// Here and in the other files of this folder: other modules of the package inline an `@inlinable` member only if its
+// Here and in the other files of this folder, other modules of the package inline an `@inlinable` member only if its
 // type is `@usableFromInline`.
 
-/// The kinds of values, one bit each. The first byte distinguishes all kinds except the two kinds of numbers.
+/// One bit per kind of values. The first byte of a value distinguishes all kinds except the two kinds of numbers.
 @usableFromInline package enum ValueKind {
     @inlinable package static var null: UInt8 { 1 }
     @inlinable package static var `false`: UInt8 { 2 }
     @inlinable package static var `true`: UInt8 { 4 }
-    /// A number without a fraction and an exponent.
+    /// Without a fraction and an exponent.
     @inlinable package static var integer: UInt8 { 8 }
     @inlinable package static var fraction: UInt8 { 16 }
     @inlinable package static var string: UInt8 { 32 }
@@ -214,13 +212,12 @@ package struct ProblemList {
 }
 
 package enum MessageText {
-    /// Returns an amount with a noun in the singular or plural, such as "at least 1 element" or "2 to 4 elements".
+    /// For example, "at least 1 element" or "2 to 4 elements".
     package static func counted(_ amount: String, _ noun: String) -> String {
         amount == "1" || amount.hasSuffix(" 1") ? "\(amount) \(noun)" : "\(amount) \(noun)s"
     }
 
-    /// Escapes control characters, line separators and bidirectional formatting. Truncates the text to a number of
-    /// scalars.
+    /// Escapes control characters, line separators and bidirectional formatting. The limit is in scalars.
     package static func shown(_ text: String, limit: Int) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),

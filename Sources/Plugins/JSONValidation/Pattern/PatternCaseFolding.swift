@@ -1,5 +1,5 @@
-/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S). ECMA-262 uses it to compare characters under
-/// the flag `u` if case is ignored (section 22.2.2.7.3).
+/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S), which ECMA-262 uses under the flag `u` if
+/// case is ignored (section 22.2.2.7.3).
 enum PatternCaseFolding {
     private static let classes: [UInt32: [UInt32]] = {
         var byTarget: [UInt32: [UInt32]] = [:]
@@ -18,8 +18,7 @@ enum PatternCaseFolding {
 
     private static let members = classes.keys.sorted()
 
-    /// Returns the characters that equal a character if case is ignored, including itself, or `nil` if there aren't
-    /// others.
+    /// Includes the character itself. Returns `nil` if there aren't others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
     static func variants(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
@@ -38,8 +37,7 @@ enum PatternCaseFolding {
         return found
     }
 
-    /// For each run, the first character, the number of characters, the step between them, and the distance from each
-    /// character to the character it folds to.
+    /// Each run's first character, count, step, and distance to the characters that it folds to.
     private static let runs: [(first: Int, count: Int, step: Int, distance: Int)] = [
         (65, 26, 1, 32), (192, 23, 1, 32), (216, 7, 1, 32), (256, 24, 2, 1), (306, 3, 2, 1), (313, 8, 2, 1),
         (

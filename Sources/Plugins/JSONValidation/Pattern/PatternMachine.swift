@@ -10,7 +10,7 @@ package struct PatternMachine {
 
     private struct Threads {
         var stepIndices: [Int32] = []
-        /// For each step, the value of `round` when the step was last added. Each character starts a new round.
+        /// The value of `round` when each step was last added. Each character starts a round.
         var rounds: [UInt32] = []
         var round: UInt32 = 0
 
@@ -30,7 +30,7 @@ package struct PatternMachine {
     /// For each lookaround used so far, one bit per position at which it matches.
     private var looks: [[UInt64]] = []
     private var left = 0
-    /// The steps that the last text took, including the steps for building a table.
+    /// The steps for the last text, including building a table.
     package private(set) var taken = 0
 
     package init() {}
@@ -78,15 +78,14 @@ package struct PatternMachine {
         switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
-            // Searching the ranges of a set takes longer than looking up a bit.
+            // Searching ranges takes longer than looking up a bit.
             if value >= 0x80 { left -= 1 }
             return program.sets[Int(index)].contains(value)
         default: return false
         }
     }
 
-    /// Adds a step and all steps that are reachable from it without reading a character. Returns whether they include
-    /// the end of the pattern.
+    /// Follows steps that don't read a character. Returns whether they reach the end of the pattern.
     private mutating func add(
         _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
         isWhole: Bool, stops: Bool
@@ -133,8 +132,8 @@ package struct PatternMachine {
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
     }
 
-    /// Finds all positions at which a lookaround matches. Its content can begin at any position, so a single pass finds
-    /// all of them: backward for a lookahead, forward for a lookbehind.
+    /// Finds all positions at which a lookaround matches in a single pass: backward for a lookahead, forward for a
+    /// lookbehind.
     private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
         -> [UInt64]
     {

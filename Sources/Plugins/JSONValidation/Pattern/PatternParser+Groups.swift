@@ -23,11 +23,11 @@ extension PatternParser {
         }
         let node = try disjunction()
         guard next() == ")" else { throw fault("has an unclosed group", at: start) }
-        // A sequence, because a quantifier may follow a group even if the group contains only an assertion.
+        // A sequence, because a quantifier may follow a group even if it contains only an assertion.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
-    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`. The group `(?:…)` doesn't have modifiers.
+    /// For `(?i:…)` and `(?i-ms:…)`. `(?:…)` doesn't have modifiers.
     private mutating func modifiers(_ start: Int) throws(PatternFault) {
         index += 1
         var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)
@@ -49,7 +49,7 @@ extension PatternParser {
         throw fault("has an unclosed group", at: start)
     }
 
-    /// Parses the name of a group up to its `>`, including escapes (section 22.2.1, RegExpIdentifierName).
+    /// Reads up to `>`, including escapes (section 22.2.1, RegExpIdentifierName).
     mutating func groupName() throws(PatternFault) -> String {
         let start = index
         var name = ""

@@ -1,7 +1,7 @@
 /// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
     static let maximumDepth = 100
-    /// The maximum length of a pattern in Unicode scalars.
+    /// In Unicode scalars.
     static let maximumLength = 16_384
     static let maximumCount = 65_535
 
@@ -15,23 +15,22 @@ package struct PatternParser {
     var index = 0
     private var depth = 0
     var flags = Flags()
-    /// The first fault that doesn't stop parsing: syntax that is valid but unsupported, or exceeds a limit.
+    /// The first syntax that is valid but unsupported, or exceeds a limit. Parsing continues.
     private var first: PatternFault?
     var budget: CompileBudget
 
     private(set) var sets: [PatternSet] = []
     private var numbers: [PatternSet: Int32] = [:]
 
-    /// Whether the source is a Swift literal, which may escape any punctuation and name groups with `(?P<name>…)`.
+    /// A Swift literal may escape any punctuation and name groups with `(?P<name>…)`.
     private(set) var isLiteral = false
 
     var groups = 0
     var names: Set<String> = []
-    /// The backreferences, which may refer to later groups.
+    /// Backreferences may refer to later groups.
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// Parses a pattern. Throws for invalid and for unsupported syntax.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -47,7 +46,7 @@ package struct PatternParser {
         return (node, parser.sets)
     }
 
-    /// Returns whether a text is a regular expression, even an unsupported one, or `nil` if it's too large to decide.
+    /// Returns `true` for valid but unsupported expressions, and `nil` for expressions that are too large to decide.
     package static func isPattern(_ source: String) -> Bool? {
         let scalars = Array(source.unicodeScalars)
         var parser = PatternParser(scalars, CompileBudget(steps: 1_000_000 + scalars.count * 2, bytes: 16 << 20))
@@ -80,7 +79,6 @@ package struct PatternParser {
         PatternFault(reason: reason, offset: offset ?? index)
     }
 
-    /// Records valid but unsupported syntax. Parsing continues.
     mutating func note(_ reason: String, at offset: Int, _ kind: PatternFault.Kind = .unsupported) {
         if first == nil { first = PatternFault(reason: reason, offset: offset, kind: kind) }
     }
@@ -90,7 +88,7 @@ package struct PatternParser {
         throw PatternFault(reason: budget.excess, offset: index, kind: .tooLarge)
     }
 
-    /// Returns the number of a set. Equal sets are stored once.
+    /// Equal sets are stored once.
     mutating func number(_ set: PatternSet) throws(PatternFault) -> Int32 {
         try spend(steps: set.ranges.count)
         if let known = numbers[set] { return known }
@@ -168,7 +166,7 @@ package struct PatternParser {
         }
     }
 
-    /// Returns a node for a character or, if case is ignored, for all characters that equal it.
+    /// If case is ignored, includes all characters that equal it.
     mutating func single(_ value: UInt32) throws(PatternFault) -> PatternNode {
         guard flags.ignoresCase, let others = PatternCaseFolding.variants(of: value) else { return .scalar(value) }
         return .set(try number(PatternSet(others.map { $0...$0 })))
@@ -176,7 +174,6 @@ package struct PatternParser {
 }
 
 extension PatternParser {
-    /// Parses an escape after its backslash.
     mutating func escapeOutsideClass(_ start: Int) throws(PatternFault) -> PatternNode {
         switch peek {
         case "b", "B":
@@ -210,7 +207,7 @@ extension PatternParser {
         case set(PatternSet)
     }
 
-    /// Parses a class after its opening bracket, including the closing bracket.
+    /// The opening bracket was read already.
     mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
         var isNegated = false
         if peek == "^" {
@@ -218,7 +215,7 @@ extension PatternParser {
             isNegated = true
         }
         var ranges: [ClosedRange<UInt32>] = []
-        // A set that occurs again doesn't add characters.
+        // A repeated set doesn't add characters.
         var known: Set<PatternSet> = []
         while peek != "]" {
             let first = index
@@ -256,7 +253,7 @@ extension PatternParser {
         return scalar == "\\" ? try escape(index, isInClass: true) : .character(scalar.value)
     }
 
-    /// Parses an escape that represents characters, after its backslash.
+    /// The backslash was read already.
     private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> Part {
         guard let letter = next() else { throw fault("ends in the middle of an escape", at: start) }
         switch letter {
@@ -294,7 +291,7 @@ extension PatternParser {
         }
     }
 
-    /// Returns the value of an escape after its `u`. It may be an unpaired surrogate, which no text contains.
+    /// May return an unpaired surrogate, which no text contains.
     mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
         if peek == "{" {
             index += 1

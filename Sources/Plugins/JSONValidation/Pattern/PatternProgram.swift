@@ -6,20 +6,19 @@ enum PatternStep: Sendable {
     case fork(Int32, Int32)
     case jump(Int32)
     case assertion(PatternAssertion)
-    /// Continues if the numbered lookaround matches or, if negative, doesn't.
     case look(Int32, isNegative: Bool)
     case accept
 }
 
-/// A pattern, compiled into steps. A machine tries all possible matches at once, without backtracking. The time is at
-/// most the length of the text times the number of steps.
+/// A pattern, compiled into steps. A machine tries all possible matches at once, without backtracking, in at most the
+/// length of the text times the number of steps.
 package final class PatternProgram: Sendable {
-    /// The maximum number of steps, with counted repetitions expanded.
+    /// Includes expanded repetitions.
     static let maximumSteps = 100_000
 
     struct Look {
         var entry: Int32
-        /// A lookahead is read backward, so a single pass over the text finds all positions at which it matches.
+        /// Read backward, so a single pass over the text finds all positions at which it matches.
         var isAhead: Bool
     }
 
@@ -29,13 +28,12 @@ package final class PatternProgram: Sendable {
     private let tables = Mutex(PatternTables())
     private let room: PatternRoom
 
-    /// Compiles a pattern. Throws ``PatternFault`` for invalid and for unsupported syntax.
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
         try self.init(source, &budget, PatternRoom())
     }
 
-    /// Compiles one of several patterns that share a budget and memory for tables.
+    /// Several patterns share a budget and memory for tables.
     package init(
         _ source: String, _ budget: inout CompileBudget, _ room: PatternRoom, isLiteral: Bool = false
     ) throws(PatternFault) {
@@ -48,11 +46,10 @@ package final class PatternProgram: Sendable {
         self.sets = sets.map { CompiledSet($0) }
     }
 
-    /// The table that replaces the steps for ASCII texts, if it has been built.
+    /// For ASCII texts, if it has been built.
     package func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
 
-    /// Adds the steps that a text took. When they add up to the cost of a table, builds it. Returns the steps that
-    /// building took.
+    /// Builds the table when the steps of texts add up to its cost. Returns the steps that building took.
     func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
         let work = tables.withLock { $0[scope].spend(count) }
         guard let work else { return 0 }
@@ -62,7 +59,7 @@ package final class PatternProgram: Sendable {
         return made.work
     }
 
-    /// A set with one bit per ASCII character, and sorted ranges for the rest.
+    /// One bit per ASCII character, and sorted ranges for the rest.
     struct CompiledSet: Sendable {
         let low: UInt64
         let high: UInt64
@@ -184,7 +181,7 @@ private struct PatternCompiler {
 indirect enum PatternNode: Sendable {
     case empty
     case scalar(UInt32)
-    /// A set of characters, by its number in the pattern.
+    /// The set's number in the pattern.
     case set(Int32)
     case sequence([PatternNode])
     case alternation([PatternNode])
@@ -196,25 +193,25 @@ indirect enum PatternNode: Sendable {
 
 enum PatternAssertion: Sendable {
     case start, end
-    /// `^` and `$` with the modifier `m`, which also match after and before line terminators.
+    /// `^` and `$` with the modifier `m`.
     case lineStart, lineEnd
-    /// A word boundary or its absence. Ignoring case adds two more word characters.
+    /// Ignoring case adds two more word characters.
     case boundary(isNegative: Bool, ignoresCase: Bool)
 }
 
 package struct PatternFault: Error, Hashable {
     package enum Kind: Hashable {
-        /// The text isn't a regular expression.
+        /// Not a regular expression.
         case invalid
-        /// The text may be a regular expression, but uses unsupported syntax.
+        /// Possibly a regular expression, but with unsupported syntax.
         case unsupported
-        /// The text may be a regular expression, but exceeds a limit.
+        /// Possibly a regular expression, but beyond a limit.
         case tooLarge
     }
 
     /// Completes "the pattern …", for example "has an unclosed group".
     package var reason: String
-    /// The position of the fault in the pattern, in Unicode scalars.
+    /// In Unicode scalars.
     package var offset: Int
     package var kind = Kind.invalid
 
@@ -223,7 +220,7 @@ package struct PatternFault: Error, Hashable {
     }
 }
 
-/// A regular expression that is compiled once, or the reason why it's not supported.
+/// A regular expression that is compiled once, or the reason why it can't be.
 struct JSONPattern: Sendable {
     let source: String
     let program: Result<PatternProgram, JSONShapeError>
@@ -235,7 +232,7 @@ struct JSONPattern: Sendable {
         }
     }
 
-    /// Creates a pattern from the source of a Swift literal, which may escape more characters.
+    /// A Swift literal may escape more characters.
     init(literal source: String) {
         self.source = source
         var budget = CompileBudget.pattern
@@ -246,7 +243,7 @@ struct JSONPattern: Sendable {
 
     private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
 
-    /// A regular expression without a source, such as one built from components.
+    /// For example, a regular expression that was built from components.
     static let unreadable = JSONPattern(
         JSONShapeError(pattern: "", reason: "isn't written as a literal, so its source is unknown", offset: 0))
 }

@@ -1,14 +1,12 @@
 import ErrandJSONSyntax
 import Synchronization
 
-/// The sets for `\p{…}`, from the standard library's data and the tables in this folder (ECMA-262, section 22.2.1,
-/// tables 67 to 70).
+/// The sets for `\p{…}` (ECMA-262, section 22.2.1, tables 67 to 70).
 enum PatternProperty {
-    /// Caches each set for the lifetime of the process.
+    /// Kept for the lifetime of the process.
     private static let known = Mutex<[String: PatternSet]>([:])
 
-    /// Returns the set for a property such as `L`, `Letter`, `General_Category=L`, `gc=Letter`, `Alphabetic`,
-    /// `Script=Greek` or `scx=Grek`, or `nil` if it's unknown.
+    /// For example `L`, `Letter`, `General_Category=L`, `gc=Letter`, `Alphabetic`, `Script=Greek` or `scx=Grek`.
     static func set(_ text: String) -> PatternSet? {
         if let known = known.withLock({ $0[text] }) { return known }
         guard let made = make(text) else { return nil }
@@ -50,8 +48,8 @@ enum PatternProperty {
         return scan { property.holds($0.properties) }
     }
 
-    /// Returns the characters for which a condition holds. Checks unassigned regions of planes 4 to 16 only once,
-    /// because their characters share all properties, except for the last two of each plane.
+    /// Checks unassigned regions of planes 4 to 16 only once, because their characters share all properties, except for
+    /// the last two of each plane.
     private static func scan(_ holds: (Unicode.Scalar) -> Bool) -> PatternSet {
         var found: [ClosedRange<UInt32>] = []
         func add(_ range: ClosedRange<UInt32>) {
@@ -186,7 +184,7 @@ enum PatternProperty {
         ("XID_Start", "XIDS", { $0.isXIDStart }),
     ]
 
-    /// Properties that the standard library doesn't have, in the format of ``PatternScriptData``.
+    /// Missing from the standard library. In the format of ``PatternScriptData``.
     private static let lists: [(long: String, short: String, ranges: String)] = [
         (
             "Emoji_Component", "EComp",

@@ -2,7 +2,7 @@
 enum PatternScripts {
     private struct Script {
         var characters: [ClosedRange<UInt32>]
-        /// The characters that are in the script or in its Script_Extensions set, but not in both.
+        /// The characters either in the script or in its Script_Extensions set.
         var differences: [ClosedRange<UInt32>]
     }
 
@@ -29,11 +29,11 @@ enum PatternScripts {
     }
 
     private static func without(_ set: PatternSet, _ other: PatternSet) -> [ClosedRange<UInt32>] {
-        // The difference of two sets is the complement of the union of the first set's complement and the second set.
+        // A − B is the complement of (complement of A) ∪ B.
         PatternSet(set.inverted.ranges + other.ranges).inverted.ranges
     }
 
-    /// Reads ranges in base 36: the distance from the previous range, and the number of characters after the first.
+    /// See ``PatternScriptData``.
     static func ranges(_ words: ArraySlice<Substring>) -> [ClosedRange<UInt32>] {
         var found: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0

@@ -1,4 +1,4 @@
-/// A set of characters as sorted ranges that don't touch. It can contain unpaired surrogates, which no text contains.
+/// Sorted ranges of characters that don't touch. May contain unpaired surrogates, which no text contains.
 struct PatternSet: Sendable, Hashable {
     private(set) var ranges: [ClosedRange<UInt32>]
 
@@ -15,7 +15,6 @@ struct PatternSet: Sendable, Hashable {
         }
     }
 
-    /// The set's only character, or `nil` if it has more or fewer.
     var single: UInt32? { ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
 
     var inverted: PatternSet {
@@ -29,7 +28,7 @@ struct PatternSet: Sendable, Hashable {
         return PatternSet(found)
     }
 
-    /// The set together with all characters that equal one of its characters if case is ignored.
+    /// Includes characters that equal one of the set's characters if case is ignored.
     var withoutCase: PatternSet {
         let more = PatternCaseFolding.variants(of: ranges)
         return more.isEmpty ? self : PatternSet(ranges + more)
@@ -48,7 +47,7 @@ struct PatternSet: Sendable, Hashable {
 
     static let digit = PatternSet([0x30...0x39])
     static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// If case is ignored, the long s and the Kelvin sign are word characters too (section 22.2.2.7.3, WordCharacters).
+    /// The long s and the Kelvin sign are word characters too if case is ignored (section 22.2.2.7.3, WordCharacters).
     static let wordWithoutCase = word.withoutCase
     /// WhiteSpace and LineTerminator (sections 12.2 and 12.3).
     static let space = PatternSet([
@@ -56,6 +55,5 @@ struct PatternSet: Sendable, Hashable {
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
     static let lineEnd = PatternSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
-    /// The set for `.`.
     static let dot = lineEnd.inverted
 }

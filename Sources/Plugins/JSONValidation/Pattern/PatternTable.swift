@@ -1,10 +1,10 @@
-/// A pattern as a deterministic automaton over ASCII, which takes one lookup per character.
+/// A pattern as a deterministic automaton over ASCII, with one lookup per character.
 ///
 /// Patterns with lookarounds or word boundaries don't get a table, and neither do patterns that would need many states.
 /// The machine matches texts beyond ASCII.
 package final class PatternTable: Sendable {
     static let maximumStates = 200
-    /// The number of lookups that count as one step.
+    /// Lookups that count as one step.
     static let charactersOfStep = 8
     static var matched: UInt16 { .max }
     static var dead: UInt16 { .max - 1 }
@@ -13,7 +13,7 @@ package final class PatternTable: Sendable {
     private let classCount: Int
     private let next: [UInt16]
     private let accepts: [Bool]
-    /// The memory that the table takes, in bytes.
+    /// In bytes.
     let size: Int
 
     init(classes: [UInt8], classCount: Int, next: [UInt16], accepts: [Bool]) {
@@ -21,7 +21,7 @@ package final class PatternTable: Sendable {
         size = classes.count + next.count * 2 + accepts.count + 128
     }
 
-    /// Matches a range of a text. Returns `nil` if a character beyond ASCII affects the outcome.
+    /// Returns `nil` if a character beyond ASCII affects the outcome.
     package func run(_ text: Span<UInt8>, _ range: Range<Int>) -> PatternOutcome? {
         var state = 0
         for index in range {
@@ -36,12 +36,11 @@ package final class PatternTable: Sendable {
 
     struct Attempt {
         var table: PatternTable?
-        /// Whether building ran out of steps, and might succeed with more.
+        /// Building ran out of steps, and might succeed with more.
         var isUnfinished = false
         var work: Int
     }
 
-    /// Builds the table of a pattern in a limited number of steps, if a table of reasonable size exists.
     static func make(_ program: PatternProgram, _ scope: PatternMachine.Scope, work: Int) -> Attempt {
         var builder = PatternTableBuilder(program, scope, work: work)
         let isMade = builder.build()
@@ -58,12 +57,12 @@ package final class PatternTable: Sendable {
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
-        /// Whether no table will be built, or another task is building it.
+        /// No table will be built, or another task is building it.
         private var isClosed = false
         private var spent = 0
         private var threshold = 2_000
 
-        /// Returns the steps that building a table may take now, or `nil` if it's too early.
+        /// The steps that building may take now, or `nil` if it's too early.
         mutating func spend(_ count: Int) -> Int? {
             if isClosed { return nil }
             spent += count
@@ -88,7 +87,7 @@ struct PatternTables: Sendable {
     }
 }
 
-/// Builds a pattern's table. A state of the table is a set of the pattern's steps.
+/// A state of the table is a set of the pattern's steps.
 struct PatternTableBuilder {
     private let steps: [PatternStep]
     private let sets: [PatternProgram.CompiledSet]
@@ -108,7 +107,7 @@ struct PatternTableBuilder {
     private struct State: Hashable {
         /// The steps that read a character, in order.
         var stepIndices: [Int32]
-        /// Whether the pattern has matched here, or would match if the text ended here.
+        /// Whether the pattern has matched here.
         var isAccepted: Bool
         var isAcceptedAtEnd: Bool
     }
@@ -126,7 +125,7 @@ struct PatternTableBuilder {
         let start = closure([0], isStart: true)
         guard number(start) == 0 else { return false }
         if isFloating, start.isAccepted {
-            // The pattern matches the empty string at the start, so it matches every text.
+            // The pattern matches the empty string, so it matches every text.
             (accepts, next) = ([true], samples.map { _ in PatternTable.matched })
             return true
         }
@@ -147,8 +146,8 @@ struct PatternTableBuilder {
         return true
     }
 
-    /// Groups characters into classes, so that no step distinguishes characters of a class. Returns `false` if the
-    /// pattern can't have a table, or if no steps are left.
+    /// Groups characters that no step distinguishes into classes. Returns `false` if the pattern can't have a table, or
+    /// if no steps are left.
     private mutating func classify() -> Bool {
         for step in steps {
             switch step {
@@ -205,8 +204,7 @@ struct PatternTableBuilder {
         }
     }
 
-    /// Returns the number of a state. If the outcome is certain in a state, returns `matched` or `dead`, which don't
-    /// have a row in the table.
+    /// If the outcome is certain in a state, returns `matched` or `dead`, which don't have a row in the table.
     private mutating func number(_ state: State) -> UInt16 {
         if isFloating, state.isAccepted, !states.isEmpty { return PatternTable.matched }
         if state.stepIndices.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }
@@ -216,10 +214,10 @@ struct PatternTableBuilder {
         return UInt16(states.count - 1)
     }
 
-    /// Returns the state with all reading steps that are reachable from the given steps without reading.
+    /// Returns the reading steps that are reachable without reading.
     private mutating func closure(_ stepIndices: [Int32], isStart: Bool) -> State {
         var state = State(stepIndices: [], isAccepted: false, isAcceptedAtEnd: false)
-        // The second pass also follows assertions of the end. After such an assertion, no step can read a character.
+        // The second pass also follows assertions of the end, after which no step can read a character.
         for isAtEnd in [false, true] {
             round += 1
             open.removeAll(keepingCapacity: true)
