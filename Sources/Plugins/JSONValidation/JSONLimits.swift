@@ -43,7 +43,7 @@ public struct JSONLimits: Sendable, Hashable {
     /// Creates limits with the defaults.
     public init() {}
 
-    /// The limits with 0 in place of negative numbers.
+    /// Negative limits become 0.
     package var clamped: JSONLimits {
         var limits = self
         for limit in [

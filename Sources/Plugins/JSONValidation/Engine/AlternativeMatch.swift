@@ -1,6 +1,6 @@
 import ErrandJSONSyntax
 
-/// Matches a value against several alternatives in a single pass. Nested alternatives don't need further passes.
+/// Matches a value against several alternatives in a single pass, including nested alternatives.
 ///
 /// Each rule that may apply to the current value is one candidate, even if several alternatives contain it. A value's
 /// cost for an alternative is its number of problems. The error message describes the alternative with the lowest cost.
@@ -8,11 +8,11 @@ struct AlternativeMatch {
     struct Candidate {
         /// A node with a single rule for the kind of the value.
         var node: Int
-        /// The node for the current key or element. -1 accepts any value.
+        /// -1 accepts any value.
         var expectedNode = -1
         var cost = 0
         var required = 0
-        /// The index of the same node's candidate for an enclosing value.
+        /// The candidate of the same node for an enclosing value.
         var previous: Int32 = -1
     }
 
@@ -20,8 +20,7 @@ struct AlternativeMatch {
         var start: Int
         var key: Int
         var isObject: Bool
-        /// The index of the first candidate for this array or object. The candidates for the value inside come after
-        /// its own.
+        /// The first candidate for this container. The candidates for the value inside come after its own.
         var first: Int
         var count = 0
         var object: Int
@@ -31,13 +30,12 @@ struct AlternativeMatch {
     }
 
     let top: [Int]
-    /// The number of frames around the value.
     let depth: Int
     var candidates: [Candidate] = []
     var levels: [Level] = []
-    /// The index of each node's innermost candidate, or -1.
+    /// The innermost candidate of each node, or -1.
     var candidateIndexes: [Int32]
-    /// Duplicate keys, which are problems for every alternative.
+    /// Problems for every alternative.
     var duplicates: [JSONProblem] = []
     var duplicateCount = 0
 
@@ -60,15 +58,14 @@ struct AlternativeMatch {
 }
 
 extension ShapeValidator {
-    /// The result of choosing an alternative. If `end` is the index after the value, the value has been validated. If
-    /// `end` is the start of the value, the value must still be validated against `node`.
+    /// If `end` is the index after the value, the value has been validated. If `end` is the start of the value, it must
+    /// still be validated against `node`.
     struct Choice {
         var node: Int
         var end: Int
         var isAtEnd = false
     }
 
-    /// Finds the alternative that a value fits, or the alternative with the lowest cost.
     @inline(never) mutating func choose(
         _ text: Span<UInt8>, among node: Int, at start: Int, depth: Int
     ) -> Choice {
@@ -103,8 +100,7 @@ extension ShapeValidator {
         return Choice(node: node, end: end)
     }
 
-    /// Matches a value against several nodes. Returns the candidates with their costs and the index after the value, or
-    /// `nil` if reading stopped.
+    /// Matches a value against several nodes. Returns `nil` if reading stopped.
     mutating func evaluate(
         _ text: Span<UInt8>, _ top: [Int], at start: Int, _ depth: Int
     ) -> (AlternativeMatch, Int)? {
@@ -146,7 +142,7 @@ extension ShapeValidator {
         problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
-    /// Returns the kind of the value at an index, or `nil` if no value starts there.
+    /// Returns `nil` if no value starts here.
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
         switch text[p] {
         case JSONGrammar.quote: return ValueKind.string
@@ -163,8 +159,7 @@ extension ShapeValidator {
 }
 
 extension ShapeValidator {
-    /// Reads a value and computes its cost for each candidate. Returns the index after the value, or `nil` if reading
-    /// stopped.
+    /// Computes the value's cost for each candidate. Returns the index after the value, or `nil` if reading stopped.
     mutating func readCompeting(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, from start: Int
     ) -> Int? {
@@ -304,7 +299,7 @@ extension ShapeValidator {
     private mutating func stop(
         _ text: Span<UInt8>, _ match: AlternativeMatch, _ fault: JSONFault, at p: Int, isKey: Bool = false
     ) -> Int? {
-        // These faults belong to the enclosing array or object, not to the last value.
+        // Faults of the enclosing array or object instead of the last value.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)
         problems.stop(
             .syntax, pointer: pointer(text, match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,

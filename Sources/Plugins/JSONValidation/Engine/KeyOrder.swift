@@ -7,33 +7,31 @@ import ErrandJSONSyntax
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
 /// members of an object share a few places, by key. Values at the same place usually have the same keys.
 struct KeyOrders {
-    /// The maximum number of keys in an order, because a frame has one bit per key in a 64-bit word.
+    /// A frame has one bit per key in a 64-bit word.
     static let maximumKeys = 64
-    /// If a key isn't the next key of the order, this many later keys are compared with it. The object lacks the keys
-    /// that are skipped.
+    /// The number of later keys to compare if a key isn't the next one of the order. The object lacks the skipped keys.
     static let reach = 4
-    /// The maximum number of orders, which take 4 KB each.
+    /// Orders take 4 KB each.
     private static let maximumOrders = 64
     private static let placeBits: UInt64 = 3
 
     private struct Order {
-        /// The index of the first key, once there are keys. There is room for the maximum number of keys.
+        /// -1 without keys. There is room for `maximumKeys`.
         var firstKey = -1
         var count = 0
-        /// The number of consecutive objects with other keys, or with the same keys in another order.
+        /// The number of consecutive objects with other keys or another order of them.
         var misses = 0
     }
 
     private var orders: [Order] = []
     private var keys: [OrderedKey] = []
-    /// For each order, the orders of the places inside its objects. -1 for a place whose order isn't needed yet.
+    /// The orders of the places inside each order's objects, or -1 if not needed yet.
     private var places: [Int32] = []
 
-    /// Returns the first order, which is for objects inside a frame without an order.
+    /// For objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
-    /// Returns the order of objects in a member of an object with an order. `quote` is the opening quote of the
-    /// member's key.
+    /// `quote` is the opening quote of the member's key.
     @inline(__always) mutating func order(in order: Int32, _ text: Span<UInt8>, _ quote: Int) -> Int32 {
         let place = Int(order) << Int(Self.placeBits) &+ Self.place(text, quote)
         let known = places[place]
@@ -45,7 +43,7 @@ struct KeyOrders {
 
     @inline(__always) private static func place(_ text: Span<UInt8>, _ quote: Int) -> Int {
         guard text.count &- quote > 8 else { return 0 }
-        // Keeps only the bytes of the key before its closing quote.
+        // The bytes of the key before its closing quote.
         let word = Bytes.word(text, quote &+ 1)
         let others = word ^ 0x2222_2222_2222_2222
         let quotes = (others &- 0x0101_0101_0101_0101) & ~others & 0x8080_8080_8080_8080
@@ -53,9 +51,9 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// Returns a new order, or the last order if the maximum is reached. A nested value never has the order of an
-    /// enclosing value, so an order's keys don't change while an object is compared with them. Only the last order is
-    /// shared, and it stays empty.
+    /// Returns the last order if the maximum is reached. A nested value never has the order of an enclosing value, so
+    /// an order's keys don't change while an object is compared with them. Only the last order is shared, and it stays
+    /// empty.
     @inline(never) private mutating func make() -> Int32 {
         if orders.count < Self.maximumOrders {
             orders.append(Order())
@@ -71,7 +69,7 @@ struct KeyOrders {
 
     @inline(__always) func key(at place: Int) -> OrderedKey { keys[place] }
 
-    /// Returns the length of a key if the text continues with it and its closing quote. At least 16 bytes must be left.
+    /// Returns `nil` if the text continues with another key. At least 16 bytes must be left.
     @inline(__always) func length(ofKeyAt place: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         let key = keys[place]
         return key.starts(text, p) ? key.length : nil
@@ -81,12 +79,11 @@ struct KeyOrders {
 
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Records that an object's keys differ from an order. Returns whether the object's keys should replace the order's
-    /// keys, which happens less often the more objects differ.
+    /// Returns whether the object's keys should replace the order's keys. Replacing gets rarer the more objects differ.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses
-        // The last order, which all remaining places share, never gets keys.
+        // All remaining places share the last order, which never gets keys.
         return order < Self.maximumOrders - 1 && misses & (misses &- 1) == 0
     }
 
@@ -101,8 +98,7 @@ struct KeyOrders {
     }
 }
 
-/// A key of an earlier object, prepared for comparison: its first 16 bytes with the closing quote, and its position in
-/// the text.
+/// A key of an earlier object, prepared for comparison: its first 16 bytes with the closing quote, and its position.
 struct OrderedKey: BitwiseCopyable {
     private let word0: UInt64
     private let mask0: UInt64
@@ -119,8 +115,7 @@ struct OrderedKey: BitwiseCopyable {
 
     var length: Int { content.count }
 
-    /// Returns whether the text continues with the key and its closing quote. Escapes aren't resolved, because keys
-    /// with equal bytes are always equal.
+    /// Escapes aren't resolved, because keys with equal bytes are always equal.
     @inline(__always) func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
         guard Bytes.word(text, p) & mask0 == word0, Bytes.word(text, p &+ 8) & mask1 == word1 else { return false }
         return content.count < 16 || Self.isLong(content, text, p)
@@ -141,7 +136,7 @@ struct OrderedKey: BitwiseCopyable {
     }
 }
 
-/// Handles objects without constraints: compares their keys with an earlier object's before storing them.
+/// Compares the keys of objects without constraints with an earlier object's keys before storing them.
 extension ShapeValidator {
     @inline(__always) mutating func order(of text: Span<UInt8>) -> Int32 {
         if frame.order < 0 { return orders.first() }
@@ -150,21 +145,21 @@ extension ShapeValidator {
 
     @inline(__always) mutating func beginOrder() {
         frame.orderedBefore = orderedKeys
-        // Doesn't follow the order if the number of keys is near the limit. Keys that follow an order aren't stored but
-        // count as well, and this object can add at most `maximumKeys` of them.
+        // Near the limit, keys are stored, because keys that follow an order count as well and this object can add up
+        // to `maximumKeys` of them.
         let isNear = keys.count &+ orderedKeys &+ KeyOrders.maximumKeys > keys.limit
         let (first, count) = orders.keys(of: frame.order)
         (frame.firstKey, frame.orderedCount) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))
         frame.member = count == 0 || isNear ? -1 : 0
     }
 
-    /// Takes the next key of the order if the text continues with it. Returns the length of its text.
+    /// Returns the length of the key's text if it's the next key of the order.
     @inline(__always) mutating func takeOrdered(_ text: Span<UInt8>, _ p: Int) -> Int? {
         guard frame.member >= 0, text.count &- p > 16 else { return nil }
         return takeOrdered(Int(frame.member), text, p)
     }
 
-    /// Takes the key at an index of the order if the text continues with it. At least 17 bytes must be left.
+    /// At least 17 bytes must be left.
     @inline(__always) private mutating func takeOrdered(_ index: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         guard index < Int(frame.orderedCount),
             let length = orders.length(ofKeyAt: Int(frame.firstKey) &+ index, text, p &+ 1)
@@ -175,7 +170,7 @@ extension ShapeValidator {
         return length
     }
 
-    /// Takes a later key of the order if the text continues with one. Otherwise, stores the keys that weren't stored.
+    /// Takes a later key of the order, or stores the keys that weren't stored so far.
     mutating func skipInOrder(_ text: Span<UInt8>, _ p: Int) -> Int? {
         guard frame.order >= 0, frame.member >= 0 else { return nil }
         let next = Int(frame.member) + 1
@@ -194,7 +189,7 @@ extension ShapeValidator {
         return nil
     }
 
-    /// Stores a key to find duplicates. The limit also counts keys that follow an order, which aren't stored.
+    /// The limit also counts keys that follow an order, which aren't stored.
     mutating func store(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash: UInt64, object: Int
     ) -> ProbeOutcome {

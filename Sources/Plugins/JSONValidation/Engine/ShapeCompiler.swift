@@ -1,5 +1,5 @@
-/// Compiles a shape into a program. Flattens alternatives and sorts them by the kinds they accept, so the first byte of
-/// a value usually determines the rule.
+/// Compiles a shape into a program. Flattens alternatives and sorts them by kind, so the first byte of a value usually
+/// determines the rule.
 struct ShapeCompiler {
     var nodes = [ShapeRule(kinds: ValueKind.all, plain: ValueKind.all)]
     var objects: [ObjectRule] = []
@@ -16,10 +16,10 @@ struct ShapeCompiler {
     var constants: [[JSONConstant]] = []
     var checks: [JSONCheck] = []
     var tags: [TagRule] = []
-    /// For each constant of each tag, the nodes that have it.
+    /// The nodes for each constant of each tag.
     var tagged: [[Int32]] = []
     var fault: JSONProblem?
-    /// The nodes that aren't compiled yet. Thanks to this list, deep shapes don't need a deep stack.
+    /// The nodes to compile. A list, because deep shapes would need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]
@@ -101,8 +101,8 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// Returns the kinds of constants, separately for literals, numbers and strings. Numbers and strings are compared
-    /// by value. For literals, the kind suffices.
+    /// Separate for literals, numbers and strings. Numbers and strings are compared by value; for literals, the kind
+    /// suffices.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])
         for constant in constants {
@@ -303,7 +303,7 @@ extension JSONShape {
 }
 
 extension StringConstraint {
-    /// Whether the only requirement is at least one character, which can be checked by the length in bytes.
+    /// Such a string can be checked by its length in bytes.
     fileprivate var isNonEmptyOnly: Bool { pattern == nil && length.bounds?.isAtLeastOne == true }
 }
 

@@ -1,4 +1,4 @@
-/// A compiled shape: nodes that refer to each other and to their rules by index.
+/// A compiled shape, whose nodes and rules refer to each other by index.
 final class ShapeProgram: Sendable {
     /// The node that every value fits.
     static let any = 0
@@ -19,8 +19,7 @@ final class ShapeProgram: Sendable {
     let checks: [JSONCheck]
     let tags: [TagRule]
     let tagged: [[Int32]]
-    /// The keys that are expected at first, see `successors(_:_:)`. Each validation changes its own copy to the keys
-    /// that it finds.
+    /// The initially expected keys, see `successors(_:_:)`. Each validation adapts its own copy.
     let successors: [Int32]
     let root: Int
     private let fault: JSONProblem?
@@ -47,7 +46,6 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Returns the problems of a text, or `nil` if it's valid.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         var validator = ShapeValidator(self, textCount: text.count, limits.clamped)
@@ -55,11 +53,11 @@ final class ShapeProgram: Sendable {
         return validator.problems.error
     }
 
-    /// For each key of an object, returns the key that is expected after it, then the key that is expected at the start
-    /// of each object. -1 means that no key is expected.
+    /// The key that is expected after each key, followed by the first key that is expected in each object. -1 means
+    /// that no key is expected.
     private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
         var successors = [Int32](repeating: -1, count: members + objects.count)
-        // Wide objects use the key set for all keys, so the fast comparison doesn't apply.
+        // Wide objects use the key set for all keys.
         for (index, object) in objects.enumerated() where !object.isWide && object.keys.count > 0 {
             let keys = object.keys
             successors[members + index] = keys.first
@@ -71,14 +69,13 @@ final class ShapeProgram: Sendable {
     }
 }
 
-/// The constraints of a value: its kinds, and a rule per kind. An index of -1 means that the rule is missing.
+/// The constraints of a value. An index of -1 means that the rule is missing.
 struct ShapeRule {
     var kinds: UInt8 = 0
-    /// The kinds whose values all fit.
     var plain: UInt8 = 0
     /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0
-    /// Whether the only constraint of a string is at least one character.
+    /// See `isNonEmptyOnly`.
     var isNonEmptyString = false
     var hasChecks = false
     var string: Int32 = -1
@@ -86,31 +83,30 @@ struct ShapeRule {
     var array: Int32 = -1
     var object: Int32 = -1
     var tag: Int32 = -1
-    /// The nodes for the ambiguous kinds, in `alternatives`. They aren't ambiguous themselves.
+    /// In `alternatives`. These nodes aren't ambiguous themselves.
     var alternatives: Range<Int32> = 0..<0
     var checks: Range<Int32> = 0..<0
 }
 
 struct ObjectRule {
     var keys = KeyTable()
-    /// One bit for each required key among the first 64.
+    /// Bits of the required keys among the first 64.
     var required: UInt64 = 0
     var requiredCount = 0
-    /// Whether there are more than 64 keys. The key set then records which keys were found.
+    /// With more than 64 keys, the key set records which keys were found.
     var isWide = false
     var isClosed = false
     var others: Int32 = 0
     var count: Int32 = -1
-    /// Whether the end of an object needs more than a search for missing keys.
     var needsClosing: Bool { isWide || count >= 0 }
 }
 
 /// A required key whose constants distinguish the objects of several shapes.
 struct TagRule {
     var key: KeyTable
-    /// The constants. The `node` of each is the index in `tagged` of the nodes that have it.
+    /// The `node` of each constant is the index in `tagged` of the nodes that have it.
     var values: KeyTable
-    /// The constants of each node, in the order of the alternatives.
+    /// In the order of the alternatives.
     var constants: [(node: Int32, values: [JSONConstant])]
 }
 
@@ -133,7 +129,7 @@ struct NumberRule {
     var constants: Int32 = -1
 }
 
-/// A range of `members`, and the hash table in `slots` for finding them.
+/// Keys in `members`, and the hash table in `slots` for finding them.
 struct KeyTable {
     var first: Int32 = 0
     var count: Int32 = 0

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 extension ShapeValidator {
-    /// Reads a key other than the expected key. Returns its end and the node of its value, or `nil` if reading stopped.
+    /// Reads a key other than the expected key. Returns `nil` if reading stopped.
     @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
@@ -109,7 +109,7 @@ extension ShapeValidator {
 
     // MARK: A shape's keys
 
-    /// Returns the index of a key in `members`, or -1 if the table doesn't contain the key.
+    /// Returns an index in `members`, or -1.
     mutating func find(
         _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
     ) -> Int {
@@ -135,10 +135,9 @@ extension ShapeValidator {
     }
 }
 
-/// Chooses among the shapes of an object by a tag, see ``TagRule``. Reads the tag first, so a value is matched only
-/// against the shapes with its tag.
+/// Chooses a shape by a ``TagRule``, so a value is matched only against the shapes with its tag.
 extension ShapeValidator {
-    /// Chooses a shape by its tag. Returns `nil` if the value has to be matched against all alternatives.
+    /// Returns `nil` if the value has to be matched against all alternatives.
     mutating func choose(_ text: Span<UInt8>, byTagOf node: Int, at start: Int, depth: Int) -> Choice? {
         let rule = program.tags[Int(nodes[node].tag)]
         switch find(text, rule.key, in: start) {
@@ -159,8 +158,8 @@ extension ShapeValidator {
         }
     }
 
-    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape.
-    /// Otherwise, reports the tags of all shapes that fit equally well.
+    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape,
+    /// otherwise the tags of all shapes that fit equally well.
     private mutating func choose(
         _ text: Span<UInt8>, without rule: TagRule, _ node: Int, _ start: Int, at p: Int?, _ depth: Int
     ) -> Choice {
@@ -202,7 +201,7 @@ extension ShapeValidator {
         problems.add(problem)
     }
 
-    /// Skips the members of an object up to a key, without validating them.
+    /// Skips members without validating them.
     private mutating func find(_ text: Span<UInt8>, _ key: KeyTable, in start: Int) -> MemberSearch.Outcome {
         var search = MemberSearch(in: text, from: start, budget: skipBudget)
         let outcome = search.find(in: text) { isText(text, Int(key.first), $0, $0.hasEscapes(in: text)) }

@@ -3,7 +3,7 @@ import ErrandJSONSyntax
 extension ShapeValidator {
     // MARK: Reporting
 
-    /// Counts a problem. Creates its text only if the list isn't full.
+    /// Creates the problem's text only if the list isn't full.
     mutating func problem(
         _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ depth: Int, at p: Int,
         _ words: (borrowing Self) -> (expected: String, found: String)

@@ -6,7 +6,7 @@ enum Violation {
     case kind
     case length(Int)
     case pattern
-    /// The string is too long to match against a pattern.
+    /// Too long to match against a pattern.
     case patternBytes(Int)
     case patternSteps
     case steps
@@ -15,7 +15,7 @@ enum Violation {
     case range
     case check(Int32)
 
-    /// The cost for an alternative. Constants weigh more, because they distinguish alternatives.
+    /// Constants weigh more, because they distinguish alternatives.
     var weight: Int { if case .constant = self { 8 } else { 1 } }
 
     var kind: JSONProblem.Kind {
@@ -28,7 +28,7 @@ enum Violation {
 }
 
 extension ShapeValidator {
-    /// Reports a scalar that doesn't fit. If a node has several rules for the kind, `choose` reports it instead.
+    /// If a node has several rules for the kind, `choose` reports the problem instead.
     @inline(never) mutating func validateScalar(
         _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) {
@@ -41,8 +41,7 @@ extension ShapeValidator {
         }
     }
 
-    /// Returns the constraint that a scalar violates, or `nil` if it fits. The node must have a single rule for the
-    /// kind.
+    /// The node must have a single rule for the kind.
     mutating func violation(
         _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>
     ) -> Violation? {
@@ -127,7 +126,7 @@ extension ShapeValidator {
         return violation
     }
 
-    /// Returns whether a custom check passes, or `nil` if no steps are left to copy the value.
+    /// Returns `nil` if no steps are left to copy the value.
     mutating func passes(_ text: Span<UInt8>, _ check: Int32, _ range: Range<Int>) -> Bool? {
         steps -= 1 + range.count / 8
         if steps < 0 {

@@ -1,44 +1,41 @@
 import ErrandJSONSyntax
 
-/// Validates a text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
+/// Validates a text in one pass and keeps a frame for each open array and object.
 ///
-/// After inlining, the loop is one function that contains everything a valid document needs. It calls other functions
-/// only for rare cases. All of these functions are `mutating` even if they don't change anything, because the compiler
-/// copies the validator to pass it to a nonmutating function. The text is a parameter because a span can't be stored.
+/// After inlining, the loop is one function that contains everything a valid document needs. The functions for rare
+/// cases are `mutating` even if they don't change anything, because the compiler copies the validator to pass it to a
+/// nonmutating function. The text is a parameter because a span can't be stored.
 struct ShapeValidator: ~Copyable, TextValidator {
     let program: ShapeProgram
-    // Tables of the program that every text needs. Storing them here saves an indirection.
+    // Stored here to save an indirection.
     let nodes: [ShapeRule]
     let objectRules: [ObjectRule]
     let arrayRules: [ArrayRule]
     let members: [KeyRule]
     let pool: ContiguousArray<UInt8>
     let limits: JSONLimits
-    /// The innermost open array or object, or the document's frame.
     var frame = Frame()
-    /// The frames around the innermost frame, beginning with the document's frame.
     var outerFrames = FrameStack(repeating: Frame())
-    /// For each key of an object, and for the start of each object, the key that followed last time.
+    /// The key that followed last time, after each key and at the start of each object.
     var successors: [Int32]
     var keys: KeySet
-    /// The orders of keys in objects without constraints. The first order is for objects in a frame without an order.
+    /// The first order is for objects in a frame without an order.
     var orders = KeyOrders()
-    /// The number of keys in open objects that aren't stored because they follow an order.
+    /// The keys in open objects that aren't stored because they follow an order.
     var orderedKeys = 0
     var problems: ProblemList
-    /// The number of objects opened so far, which also identifies the last of them.
+    /// The number of objects opened so far, which also identifies the last one.
     var objects = 0
-    /// The number of bytes that may still be reread to explain why no alternative fits.
+    /// The bytes that may still be reread to explain why no alternative fits.
     var rereadBudget: Int
-    /// The number of bytes that may still be skipped to find the key that distinguishes alternatives.
+    /// The bytes that may still be skipped to find a tag.
     var skipBudget: Int
     var machine = PatternMachine()
     var steps: Int
-    /// Whether alternatives are being matched. If a limit is exceeded meanwhile, it's uncertain which alternative fits.
+    /// While alternatives are being matched, exceeding a limit makes it uncertain which one fits.
     var isMatching = false
     var isUncertain = false
-    /// The index of each node among the candidates of an alternative match, or -1 if the node isn't a candidate. Empty
-    /// before the first match.
+    /// The index of each node among the candidates of an alternative match, or -1. Empty before the first match.
     var candidateIndexes: [Int32] = []
 
     init(_ program: ShapeProgram, textCount: Int, _ limits: JSONLimits) {
@@ -162,7 +159,6 @@ struct ShapeValidator: ~Copyable, TextValidator {
         }
     }
 
-    /// Returns the index after a string, number or literal. Reports a malformed one and returns `nil`.
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
         if scan.fault == .none { return scan.index }
@@ -170,8 +166,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
         return nil
     }
 
-    /// Reads a key. Usually, the same key followed the previous key in the last object. Returns the end of the key and
-    /// the node of its value, or `nil` if reading stopped.
+    /// Usually, the same key followed the previous key in the last object. Returns the end of the key and the node of
+    /// its value, or `nil` if reading stopped.
     @inline(__always)
     private mutating func takeKey(
         _ text: Span<UInt8>, _ p: Int, _ members: [KeyRule], _ depth: Int
@@ -195,7 +191,6 @@ struct ShapeValidator: ~Copyable, TextValidator {
         return readKey(text, p, depth)
     }
 
-    /// Returns the index of the value after a colon. Reports a missing colon and returns `nil`.
     @inline(__always)
     private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
         var p = end
@@ -210,11 +205,10 @@ struct ShapeValidator: ~Copyable, TextValidator {
     }
 }
 
-/// Adds the candidates for a value, and computes its cost for each of them.
 extension ShapeValidator {
     func enter(_ match: inout AlternativeMatch, _ kind: UInt8) {
         let end = match.candidates.count
-        // Several candidates may expect the same node with several rules. Its alternatives are added only once.
+        // Several candidates may expect the same node with several rules, whose alternatives are added only once.
         var unions: Set<Int> = []
         guard let level = match.levels.last else {
             for node in match.top { add(node, kind, to: &match, end, &unions) }
@@ -237,7 +231,7 @@ extension ShapeValidator {
         }
     }
 
-    /// Returns the cost of a value for a node. `unions` caches the costs for nodes with several rules.
+    /// `unions` caches the costs for nodes with several rules.
     private func cost(
         _ index: Int, _ kind: UInt8, _ match: AlternativeMatch, _ first: Int, _ unions: inout [Int: Int]
     ) -> Int {
@@ -259,8 +253,8 @@ extension ShapeValidator {
         return cost
     }
 
-    /// Adds the cost of a value to the candidates of the enclosing value, and removes the value's own candidates. The
-    /// candidates of the outermost value stay.
+    /// Adds the cost of a value to the candidates of the enclosing value, and removes the value's candidates unless
+    /// it's the outermost value.
     func chargeParents(_ match: inout AlternativeMatch, _ kind: UInt8, _ first: Int) {
         guard let level = match.levels.last else { return }
         var unions: [Int: Int] = [:]
@@ -296,34 +290,31 @@ extension ShapeValidator {
 }
 
 extension ShapeValidator {
-    /// An open array or object, or the document. An index of -1 doesn't refer to anything.
+    /// An open array or object, or the document. An index of -1 is missing.
     struct Frame: BitwiseCopyable {
         var node: Int32 = 0
-        /// The node for elements, or for keys that the rule doesn't name.
+        /// The node for elements or unnamed keys.
         var others: Int32 = 0
-        /// The rule for objects. -1 for an array, and for an object without constraints.
+        /// -1 for arrays and unconstrained objects.
         var rule: Int32 = -1
-        /// The first key of the rule in `members`, or of the order, and the number of keys in the order.
+        /// The first key of the rule in `members`, or of the order.
         var firstKey: Int32 = 0
         var orderedCount: Int32 = 0
-        /// The index in `successors` of the next expected key. Without a rule, the index of the next expected key in
-        /// the order, or -1 if the object's keys don't follow the order.
+        /// The next expected key in `successors`. Without a rule, the next expected key in the order, or -1 if the
+        /// object's keys don't follow it.
         var member: Int32 = 0
-        /// The order of the object's keys, or of the keys of objects in the array. -1 if the object or array has a
-        /// rule.
+        /// The order of the object's keys, or of the keys of objects in the array. -1 with a rule.
         var order: Int32 = -1
         var isObject = false
         var start = 0
-        /// The index of the current key's opening quote.
+        /// The opening quote.
         var key = 0
-        /// The number of elements before the current element, or of keys that the rule doesn't name.
+        /// The number of elements before the current one, or of unnamed keys.
         var count = 0
-        /// One bit for each key found among the first 64 keys of the rule or order.
+        /// Bits of the first 64 keys of the rule or order.
         var seen: UInt64 = 0
-        /// The value of `orderedKeys` at the start of this frame.
         var orderedBefore = 0
         var object = 0
-        /// The number of keys in the key set, and of problems, before this frame.
         var keysBefore = 0
         var problemsBefore = 0
     }

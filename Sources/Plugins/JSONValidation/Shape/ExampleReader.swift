@@ -1,7 +1,6 @@
 import ErrandJSONSyntax
 
-/// Derives a shape from an example. The validator must have accepted the text, so its syntax is valid and its depth
-/// bounded.
+/// Derives a shape from an example that the validator has accepted, so its syntax is valid and its depth bounded.
 struct ExampleReader {
     private var p: Int
 
@@ -47,7 +46,7 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Advances past a bracket or comma. Returns `false` after the closing bracket.
+    /// Returns `false` after the closing bracket.
     private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
         skipSpace(text)
         guard p < text.count else { return false }
@@ -91,7 +90,7 @@ struct ExampleShape {
     static let string = with { $0.hasString = true }
     static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
 
-    /// Creates the shape of an array from its merged elements. The element is `nil` for an empty array.
+    /// `nil` for an empty array.
     static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
 
     static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {
@@ -158,7 +157,7 @@ extension ExampleShape.Object {
             members: keys.compactMap { key in
                 members[Array(key.utf8)].map { member in
                     let shape = member.shape
-                    // A key that some objects lack is optional. It's nullable only if an example has null.
+                    // A key that some objects lack is optional, but nullable only if an example has null.
                     return (key: key, value: member.count < count ? .optional(shape, allowsNull: false) : shape)
                 }
             })

@@ -25,7 +25,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
         return excludesUpper ? value < upper : value <= upper
     }
 
-    /// The range in Swift's notation, or `nil` for a custom range expression.
+    /// `nil` for a custom range expression.
     var text: String? {
         if other != nil { return nil }
         if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }
@@ -34,7 +34,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
-    /// The range as an amount, such as "at least 1" or "2 to 4", or `nil` for a custom or empty range.
+    /// For example "at least 1" or "2 to 4", or `nil` for a custom or empty range.
     var amount: String? {
         if excludesUpper, upper == lower ?? .min { return nil }
         let last = upper.map { excludesUpper ? $0 - 1 : $0 }
@@ -47,7 +47,6 @@ extension JSONBounds where Value == Int {
         }
     }
 
-    /// Whether the range is `1...`.
     var isAtLeastOne: Bool { lower == 1 && upper == nil && other == nil }
 }
 

@@ -35,14 +35,13 @@ public struct JSONShape: Sendable {
     }
 }
 
-/// A form and the program that it's compiled to on first use. Copies of a shape share one node.
+/// Compiles its form on first use. Copies of a shape share one node.
 final class ShapeNode: Sendable {
     let form: ShapeForm
-    /// The nesting of shapes, counting this shape.
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    /// Drops the parts of a shape that is too deep, so releasing a shape takes a bounded amount of stack.
+    /// Drops the parts of a shape that is too deep, because releasing them would take an unbounded amount of stack.
     init(_ form: ShapeForm) {
         depth = 1 + form.innerDepth { $0.node.depth }
         self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
@@ -70,7 +69,7 @@ enum ShapeForm: Sendable {
     /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// Returns the depth of the deepest part, or 0 without parts.
+    /// 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
@@ -104,7 +103,7 @@ struct ObjectMember: Sendable {
     var shape: JSONShape
 }
 
-/// Identifies a recursive shape inside its own definition.
+/// Identifies a recursive shape inside its definition.
 final class ShapeReference: Sendable {}
 
 struct JSONCheck: Sendable {
@@ -340,13 +339,12 @@ public struct JSONShapeError: DescribedError, Sendable, Hashable {
     public var errorCode: Int { 1 }
 }
 
-/// A value that is created on first use.
 final class Once<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 
     func value(_ make: () -> Value) -> Value {
         if let value = made.withLock({ $0 }) { return value }
-        // Created outside the lock, so no caller waits for another. If callers race, the first to store its value wins.
+        // Outside the lock, so no caller waits for another. The first value stored wins.
         let new = make()
         return made.withLock { value in
             if let value { return value }
