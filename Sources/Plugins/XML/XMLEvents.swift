@@ -44,16 +44,15 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private let hold: Hold
         private var body: HTTPBody.Iterator
         private var pieces = DataPieces(Data())
-        /// The parser, or `nil` at the end of the document.
+        /// `nil` at the end of the document.
         private var parser: DocumentParser?
         private var events: [XMLEvent] = []
         private var position = 0
-        /// The error to throw after the remaining events.
+        /// Thrown after the remaining events.
         private var failure: XMLError?
         private var endLocation = XMLLocation()
 
-        /// The position after the last parsed bytes. Computed on demand, because computing it counts the bytes of an
-        /// incomplete construct again.
+        /// Computed on demand, because it counts the bytes of an incomplete construct again.
         var location: XMLLocation { parser?.location ?? endLocation }
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
@@ -91,7 +90,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             if piece != nil, failure == nil { self.parser = parser } else { endLocation = parser.location }
         }
 
-        /// Parses a piece off the reader's actor. At the end of the document, the piece is `nil`.
+        /// Runs off the reader's actor. `nil` ends the document.
         @concurrent private static func parse(
             _ piece: Data?, _ parser: inout DocumentParser
         ) async -> ([XMLEvent], XMLError?) {

@@ -103,7 +103,7 @@ extension XMLTree {
         var parser = DocumentParser(charset: charset, limits: limits)
         var isOver = false
         while !isOver {
-            // An error of the tree takes precedence over a parser error later in the document.
+            // The tree's error comes before a parser error later in the document.
             var failure: XMLError?
             do throws(XMLError) {
                 if let piece = pieces.next() {
@@ -123,11 +123,11 @@ extension XMLTree {
     }
 }
 
-/// Splits data into small pieces, so each piece produces few events.
+/// Small pieces produce few events at a time.
 struct DataPieces {
     private var rest: Data
 
-    /// The maximum size of a piece in bytes.
+    /// In bytes.
     static let size = 32 << 10
 
     init(_ data: Data) { rest = data }

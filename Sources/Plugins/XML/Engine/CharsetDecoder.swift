@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Converts a document to UTF-8. The document can arrive in chunks of any size.
+/// Converts a document to UTF-8, in chunks of any size.
 ///
 /// The charset comes from the byte order mark, otherwise from the header, otherwise from the XML declaration (RFC 7303,
 /// section 3.2). The ``DocumentReader`` receives only UTF-8, and ignores the declaration's charset.
@@ -10,11 +10,11 @@ struct CharsetDecoder: Sendable {
         case undecided
         case utf8
         case utf16(isBigEndian: Bool)
-        /// UTF-32 isn't in the Encoding Standard, so only a byte order mark or the first bytes select it.
+        /// Selected only by a byte order mark or the first bytes, because UTF-32 isn't in the Encoding Standard.
         case utf32(isBigEndian: Bool)
-        /// A charset with one byte per character, so chunks can be decoded separately.
+        /// One byte per character, so chunks can be decoded separately.
         case bytewise(Charset)
-        /// A charset that is decoded as a whole, at the end of the document.
+        /// Decoded as a whole, at the end of the document.
         case whole(Charset)
     }
 
@@ -23,16 +23,14 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    /// Creates a decoder.
-    ///
-    /// - Parameter header: the charset from the header. An empty string counts as `nil`.
+    /// An empty header counts as `nil`.
     init(header: String?, limit: Int) {
-        // A stream can be unlimited, but some charsets are decoded as a whole, so their documents are held in memory.
+        // Charsets that are decoded as a whole keep the document in memory, so even an unlimited stream has a limit.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
 
-    /// Decodes a chunk and appends its text. If decoding fails, first appends the valid text before the failure.
+    /// If decoding fails, first appends the valid text before the failure.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
         held += chunk
         if case .undecided = coding {
@@ -52,7 +50,7 @@ struct CharsetDecoder: Sendable {
 
     // MARK: Deciding
 
-    /// Determines the charset from the first bytes. Returns `false` if it needs more bytes.
+    /// Determines the charset. Returns `false` if more bytes are needed.
     private mutating func decide(_ isLast: Bool) throws(XMLError) -> Bool {
         guard held.count >= 4 || isLast else { return false }
         for (mark, count, coding) in Self.marks where held.starts(with: mark) {
@@ -62,7 +60,7 @@ struct CharsetDecoder: Sendable {
         }
         let pair = (held.first, held.dropFirst().first)
         let looksWide: Bool? = pair == (0x3C, 0) ? false : pair == (0, 0x3C) ? true : nil
-        // An unknown charset in a header counts as missing, as in browsers.
+        // Unknown charsets in headers count as missing, as in browsers.
         if let header, Charset(label: header) != nil {
             coding = try named(header, looksWide)
             return true
@@ -82,7 +80,7 @@ struct CharsetDecoder: Sendable {
         ([0xFE, 0xFF], 2, .utf16(isBigEndian: true)), ([0xFF, 0xFE], 2, .utf16(isBigEndian: false)),
     ]
 
-    /// Reads the charset from the XML declaration. Returns `false` if the declaration is incomplete.
+    /// Returns `false` if the declaration is incomplete.
     private mutating func declared(_ isLast: Bool) throws(XMLError) -> Bool {
         coding = .utf8
         switch XMLDeclaration.begins(held) {
@@ -93,8 +91,8 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
-                // Ignore a declared UTF-16, as HTML does. The declaration was read byte by byte, so the document can't
-                // be UTF-16. Some services declare UTF-16 because their texts have it in memory.
+                // Ignores a declared UTF-16, as HTML does. The declaration was read byte by byte, so the document can't
+                // be UTF-16. Some services declare it because their texts are UTF-16 in memory.
                 if !isWide, !name.contains("ucs-") { coding = try named(name, nil) }
                 return true
             }
@@ -110,7 +108,7 @@ struct CharsetDecoder: Sendable {
         }
         switch charset.name {
         case "utf-8": return .utf8
-        // A UTF-16 document without a byte order mark reveals its byte order by its first character.
+        // Without a byte order mark, the first character reveals the byte order.
         case "utf-16le": return .utf16(isBigEndian: looksWide ?? false)
         case "utf-16be": return .utf16(isBigEndian: looksWide ?? true)
         case "gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "replacement":
@@ -142,7 +140,7 @@ struct CharsetDecoder: Sendable {
         return all < 0x80
     }
 
-    /// Returns the number of bytes at the end that begin a character but don't complete it.
+    /// The number of bytes at the end that begin a character but don't complete it.
     private static func incompleteSuffix(of bytes: [UInt8]) -> Int {
         for back in 1...3 where back <= bytes.count {
             let byte = bytes[bytes.count - back]

@@ -19,10 +19,10 @@ struct DocumentParser: Sendable {
 
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
-    /// Parses a chunk. After a failure, you can still take the events before it.
+    /// After a failure, you can still take the events before it.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
-    /// Ends the document. Throws if it's incomplete.
+    /// Throws if the document is incomplete.
     mutating func finish() throws(XMLError) {
         try read(Data(), isLast: true)
         try reader.finish()

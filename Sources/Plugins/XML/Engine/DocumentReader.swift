@@ -1,7 +1,6 @@
 import ErrandSupport
 
-/// Reads a UTF-8 document that arrives in chunks of any size. Checks that it's well-formed (XML 1.0, with namespaces)
-/// and produces its events.
+/// Checks that a UTF-8 document is well-formed (XML 1.0, with namespaces) and produces its events.
 ///
 /// Document types can't declare entities, so only XML's five predefined entities exist. An incomplete construct, such
 /// as half a tag, waits in a buffer for more bytes. Its size is limited, and its bytes are searched only once.
@@ -14,14 +13,14 @@ struct DocumentReader: Sendable {
     var isInCDATA = false
     var isAtStart = true
 
-    /// The bytes of an incomplete construct.
+    /// The incomplete construct.
     private var buffer: [UInt8] = []
-    /// The number of bytes of that construct that were already searched for its end.
+    /// The bytes of the construct that were already searched for its end.
     var searched = 0
-    /// The open quotation mark in that construct, or 0.
+    /// The construct's open quotation mark, or 0.
     var quote: UInt8 = 0
 
-    /// Text that isn't part of an event yet.
+    /// Not part of an event yet.
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
     private var location = XMLLocation()
@@ -49,8 +48,7 @@ struct DocumentReader: Sendable {
         events.append(event)
     }
 
-    /// Reads the next bytes, which must be whole characters of valid UTF-8. After a failure, you can still take earlier
-    /// events.
+    /// The bytes must be whole characters of valid UTF-8. After a failure, you can still take earlier events.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -64,7 +62,6 @@ struct DocumentReader: Sendable {
         try read(part, &position)
     }
 
-    /// Throws if the document is incomplete.
     func finish() throws(XMLError) {
         if isInCDATA || buffer.first == UInt8(ascii: "<") {
             throw XMLError(.truncated, "the document ends in the middle of a tag or comment", at: end)
@@ -101,8 +98,7 @@ struct DocumentReader: Sendable {
         throw part.malformed(message, position)
     }
 
-    /// Reads text up to the next markup, or a CDATA section's content up to its end. Returns `false` if it needs more
-    /// bytes.
+    /// Reads up to the next markup or the end of a CDATA section. Returns `false` if more bytes are needed.
     private mutating func readText(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count {
             try readPlain(part, &position)
@@ -131,7 +127,7 @@ struct DocumentReader: Sendable {
                 text.append(part[position])
                 position += 1
             case UInt8(ascii: "\r"):
-                // Converts CR LF and CR to LF (section 2.11).
+                // CR LF and CR become LF (section 2.11).
                 guard position + 1 < part.count else { return false }
                 text.append(UInt8(ascii: "\n"))
                 position += part[position + 1] == UInt8(ascii: "\n") ? 2 : 1
@@ -156,14 +152,14 @@ struct DocumentReader: Sendable {
         }
         if position == start { return }
         if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
-            // Usually, this is all text up to the next tag. It becomes an event without being added to `text` first.
+            // Usually all text up to the next tag, which becomes an event without a copy in `text`.
             events.append(.text(part.string(start..<position)))
         } else {
             text.append(contentsOf: part[start..<position])
         }
     }
 
-    /// Returns whether `]]>` is at an index, or `nil` if it needs more bytes.
+    /// Finds `]]>`. Returns `nil` if more bytes are needed.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -171,7 +167,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// Returns the index of the semicolon that ends a reference, or `nil` if it needs more bytes.
+    /// Returns the index of the semicolon, or `nil` if more bytes are needed.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -186,7 +182,7 @@ struct DocumentReader: Sendable {
 }
 
 extension DocumentReader {
-    /// Reads a tag, comment or other markup from its `<`. Returns `false` if it needs more bytes.
+    /// Starts at the `<`. Returns `false` if more bytes are needed.
     mutating func readMarkup(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         guard start + 1 < part.count else { return false }
@@ -215,7 +211,7 @@ extension DocumentReader {
         return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
     }
 
-    /// Returns whether `--` and another byte are at an index, or `nil` if it needs more bytes.
+    /// Finds `--` and another byte. Returns `nil` if more bytes are needed.
     private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "-") else { return false }
         guard index + 1 < part.count else { return nil }
@@ -223,7 +219,7 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// Returns the index where markup ends according to `isEnd`, or `nil` if it needs more bytes.
+    /// Returns `nil` if more bytes are needed.
     @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
@@ -240,8 +236,7 @@ extension DocumentReader {
         return nil
     }
 
-    /// Returns the index of the `>` that ends a tag or document type, outside quotation marks, or `nil` if it needs
-    /// more bytes.
+    /// Returns the index of the `>` outside quotation marks, or `nil` if more bytes are needed.
     private mutating func endOfTag(_ part: XMLPart, _ start: Int, isDocumentType: Bool = false) throws(XMLError) -> Int?
     {
         var index = start + max(1, searched)

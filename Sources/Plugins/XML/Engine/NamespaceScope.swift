@@ -1,4 +1,4 @@
-/// Resolves names with the prefixes that are declared at the current position of a document (Namespaces in XML 1.0).
+/// Resolves names with the declared prefixes (Namespaces in XML 1.0).
 struct NamespaceScope: Sendable {
     private struct Change: Sendable {
         let depth: Int
@@ -9,12 +9,12 @@ struct NamespaceScope: Sendable {
     private var namespaces: [String: String] = ["xml": XMLName.xmlNamespace]
     private var changes: [Change] = []
     private var depth = 0
-    /// The number of the current set of namespace declarations. Each set has its own number.
+    /// Each set of namespace declarations has a number.
     private var scope = 0
     private var scopes = 0
     private var names = NameTable()
 
-    /// Enters an element. Resolves its name and attributes, which may declare prefixes.
+    /// An element's attributes may declare prefixes.
     mutating func enter(
         _ part: XMLPart, _ tag: StartTag
     ) throws(XMLError) -> (name: NameTable.Entry, attributes: [XMLName: String]) {
@@ -44,7 +44,6 @@ struct NamespaceScope: Sendable {
 
     private static let mark = Array("xmlns".utf8)
 
-    /// Returns whether an attribute is `xmlns` or begins with `xmlns:`.
     private static func isDeclaration(_ part: XMLPart, _ name: Range<Int>) -> Bool {
         guard name.count >= 5, part[name.lowerBound] == UInt8(ascii: "x") else { return false }
         return part[name].starts(with: mark) && (name.count == 5 || part[name.lowerBound + 5] == UInt8(ascii: ":"))
@@ -69,7 +68,7 @@ struct NamespaceScope: Sendable {
 
     /// Returns "" for `xmlns` and "a" for `xmlns:a`.
     private static func declaredPrefix(_ name: String) -> String {
-        // For `xmlns:`, returns a colon, which isn't a valid prefix, so the next check rejects it.
+        // `xmlns:` becomes a colon, which isn't a valid prefix, so the next check rejects it.
         name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
@@ -115,7 +114,7 @@ struct NamespaceScope: Sendable {
     }
 }
 
-/// Caches resolved names as written in a document, because most names occur many times.
+/// Caches resolved names by their written form, because most names occur many times.
 ///
 /// The table has a fixed size, and new names replace others. A malicious document can make it ineffective, but neither
 /// large nor slow.
@@ -123,16 +122,16 @@ struct NameTable: Sendable {
     struct Entry: Sendable {
         let written: [UInt8]
         let name: XMLName
-        /// The number of the set of declarations in effect when the name was resolved.
+        /// The declarations in effect when the name was resolved.
         fileprivate let scope: Int
         fileprivate let isElement: Bool
     }
 
     private static let size = 128
-    /// The maximum length of a cached name in bytes.
+    /// In bytes.
     private static let longest = 64
 
-    /// The cached names by slot. Empty before the first name.
+    /// By slot. Empty before the first name.
     private var entries: [Entry?] = []
 
     func find(_ bytes: ArraySlice<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {

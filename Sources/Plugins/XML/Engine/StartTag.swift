@@ -3,12 +3,12 @@ import ErrandSupport
 /// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
     let name: Range<Int>
-    /// Names and normalized values (section 3.3.3), in document order.
+    /// In document order, with normalized values (section 3.3.3).
     private(set) var attributes: [(name: Range<Int>, value: String)] = []
     /// The index of `>` or `/>`.
     let end: Int
 
-    /// Reads a tag from its `<` to its end, which must be outside quotation marks.
+    /// The end must be outside quotation marks.
     init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
         var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
@@ -25,7 +25,7 @@ struct StartTag {
         }
     }
 
-    /// Reads an attribute. Returns the index after it.
+    /// Returns the index after the attribute.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -52,8 +52,7 @@ struct StartTag {
         return index + 1
     }
 
-    /// Reads a reference or another character that needs a check, and appends it to the value. Returns the index after
-    /// it.
+    /// Appends a reference or another character that needs a check. Returns the index after it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
@@ -69,7 +68,8 @@ struct StartTag {
             return last + 1
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): value.append(UInt8(ascii: " "))
         case UInt8(ascii: "\r"):
-            // CR LF becomes one character before whitespace is normalized (section 2.11), so it becomes only one space.
+            // CR LF becomes only one space, because it becomes one character before whitespace is normalized (section
+            // 2.11).
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:
@@ -88,13 +88,13 @@ struct StartTag {
     }
 }
 
-/// A character reference, or a reference to one of XML's five predefined entities (XML 1.0, sections 4.1 and 4.6).
+/// Character references and XML's five predefined entities (XML 1.0, sections 4.1 and 4.6).
 enum XMLReference {
     private static let entities: [(name: [UInt8], value: UInt8)] = [
         ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"),
     ].map { (Array($0.utf8), UInt8(ascii: $1)) }
 
-    /// Appends the character for the name between `&` and `;`, in UTF-8.
+    /// The range is between `&` and `;`.
     static func append(_ part: XMLPart, _ range: Range<Int>, to text: inout [UInt8]) throws(XMLError) {
         let name = part[range]
         guard name.first == UInt8(ascii: "#") else {
@@ -137,7 +137,6 @@ struct XMLPart {
 
     var count: Int { bytes.count }
     subscript(_ index: Int) -> UInt8 { bytes[index] }
-    /// Loads the eight bytes from an index.
     func word(_ index: Int) -> UInt64 {
         bytes.withSpan { $0.littleEndian(at: index) }
     }
@@ -156,12 +155,11 @@ struct XMLPart {
 }
 
 struct XMLLocation: Sendable {
-    /// The line, from 1. Only LF ends a line.
+    /// From 1. Only LF ends a line.
     var line = 1
-    /// The column in characters, from 1.
     var column = 1
 
-    /// Returns the position after more bytes of UTF-8.
+    /// Counts columns in characters.
     func behind(_ bytes: Span<UInt8>) -> XMLLocation {
         var location = self
         var start = 0

@@ -2,17 +2,16 @@
 enum XMLCharacters {
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Returns whether a byte of text needs no check. Markup, line ends to normalize, and bytes of possibly forbidden
-    /// characters need one.
+    /// Markup, line ends to normalize, and bytes of possibly forbidden characters need a check.
     static func isPlain(_ byte: UInt8) -> Bool {
         if byte < 0x20 { return byte == 0x09 || byte == 0x0A }
         return byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "]") && byte != 0xEF
     }
 
-    /// Returns whether none of eight bytes needs a check. May return `false` for whitespace.
+    /// May return `false` for whitespace.
     static func arePlain(_ word: UInt64) -> Bool {
         let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        /// Sets the high bit of each zero byte.
+        /// Sets the high bit of zero bytes.
         func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
         let marks =
             zeros(word ^ ones &* UInt64(UInt8(ascii: "<"))) | zeros(word ^ ones &* UInt64(UInt8(ascii: "&")))
@@ -27,24 +26,23 @@ enum XMLCharacters {
 
     static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
 
-    /// Returns whether an ASCII character can be in a name. The constant has one bit per character.
+    /// One bit per character.
     private static func isASCIIName(_ byte: UInt8) -> Bool {
         byte < 0x40 ? (0x07FF_6000_0000_0000 as UInt64) >> UInt64(byte) & 1 != 0 : isASCIINameStart(byte)
     }
 
-    /// Returns `true` for a letter, `_` or `:`.
     private static func isASCIINameStart(_ byte: UInt8) -> Bool {
         if byte < 0x40 { return byte == UInt8(ascii: ":") }
         return (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 0x3F) & 1 != 0
     }
 
-    /// Returns whether a control character, U+FFFE or U+FFFF begins at an index.
+    /// Control characters, U+FFFE and U+FFFF are forbidden.
     static func isForbidden(_ part: XMLPart, _ index: Int) -> Bool {
         if part[index] < 0x20 { return !isSpace(part[index]) }
         return part[index] == 0xEF && index + 2 < part.count && part[index + 1] == 0xBF && part[index + 2] >= 0xBE
     }
 
-    /// Returns whether a document may refer to a character.
+    /// For character references.
     static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
@@ -52,7 +50,7 @@ enum XMLCharacters {
         }
     }
 
-    /// Returns the end of the name at an index, or the index if no name begins there.
+    /// Returns `start` if no name begins there.
     static func endOfName(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
         var index = start
         while index < end {
@@ -69,7 +67,7 @@ enum XMLCharacters {
         return index
     }
 
-    /// Returns the character at an index. The bytes must be valid UTF-8 beyond ASCII.
+    /// The bytes must be valid UTF-8 beyond ASCII.
     private static func scalar(_ bytes: [UInt8], _ index: Int, _ end: Int) -> (UInt32, Int) {
         let first = UInt32(bytes[index])
         let width = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -95,8 +93,7 @@ enum XMLCharacters {
     }
 }
 
-/// A document type declaration without an internal subset: a name and an optional external identifier (XML 1.0,
-/// sections 2.8 and 4.2.2).
+/// A document type declaration without an internal subset (XML 1.0, sections 2.8 and 4.2.2).
 struct DocumentType {
     let isExternal: Bool
 
@@ -105,7 +102,7 @@ struct DocumentType {
         case literal([UInt8])
     }
 
-    /// Reads the text between `<!DOCTYPE` and `>`. Returns `nil` if it's malformed.
+    /// The bytes are between `<!DOCTYPE` and `>`. Returns `nil` if they're malformed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let tokens = Self.tokens(bytes), case .word(let name)? = tokens.first, XMLCharacters.isName(name) else {
             return nil
@@ -122,11 +119,11 @@ struct DocumentType {
 
     private static let system = Array("SYSTEM".utf8)
     private static let `public` = Array("PUBLIC".utf8)
-    /// The characters of a public identifier: PubidChar (section 2.3).
+    /// PubidChar (section 2.3).
     private static let publicCharacters = Set(
         " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%".utf8)
 
-    /// Splits the text into words and literals. Returns `nil` unless whitespace precedes each of them.
+    /// Returns `nil` unless whitespace precedes each word and literal.
     private static func tokens(_ bytes: ArraySlice<UInt8>) -> [Token]? {
         var (tokens, rest) = ([Token](), bytes)
         while true {

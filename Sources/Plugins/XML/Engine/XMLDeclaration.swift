@@ -3,20 +3,20 @@ import ErrandMessageSyntax
 /// The declaration at the start of a document, such as `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML
 /// 1.0, section 2.8).
 struct XMLDeclaration {
-    /// The charset's name, in lowercase.
+    /// In lowercase.
     private(set) var encoding: String?
 
     static let maximumBytes = 1_024
     private static let mark = Array("<?xml".utf8)
 
-    /// Returns whether a document begins with a declaration, or `nil` if it needs more bytes.
+    /// Returns `nil` if more bytes are needed.
     static func begins(_ bytes: some Collection<UInt8>) -> Bool? {
         guard bytes.prefix(mark.count).elementsEqual(mark.prefix(bytes.count)) else { return false }
         guard let next = bytes.dropFirst(mark.count).first else { return nil }
         return XMLCharacters.isSpace(next)
     }
 
-    /// Reads a declaration that spans all the bytes. Returns `nil` if it's malformed.
+    /// The bytes must be a whole declaration. Returns `nil` if they're malformed.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maximumBytes else { return nil }
         var position = Self.mark.count
@@ -42,13 +42,12 @@ struct XMLDeclaration {
         if names.first == "version" { return nil }
     }
 
-    /// Accepts `1.` and digits, because later versions are read as 1.0 (section 2.8). Accepts `1.` alone, as other
-    /// parsers do.
+    /// Later versions are read as 1.0 (section 2.8). `1.` alone is accepted, as in other parsers.
     private static func isVersion(_ value: ArraySlice<UInt8>) -> Bool {
         value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
     }
 
-    /// Returns whether a charset's name is an EncName (section 4.3.3).
+    /// EncName (section 4.3.3).
     private static func isCharset(_ value: ArraySlice<UInt8>) -> Bool {
         guard let first = value.first, ASCII.isLetter(first) else { return false }
         return value.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "._-".utf8.contains($0) }
