@@ -7,7 +7,7 @@ enum ISO8601Date {
         text.withSpan { short($0) } ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 
-    /// Reads the common form: with seconds, in UTC, in the year 1600 or later. Foundation reads all other forms.
+    /// With seconds, in UTC, in the year 1600 or later. Foundation reads all other forms.
     private static func short(_ text: Span<UInt8>) -> Date? {
         guard text.count == 20, text[4] == 0x2D, text[7] == 0x2D, text[10] == 0x54, text[13] == 0x3A, text[16] == 0x3A,
             text[19] == 0x5A
@@ -33,7 +33,7 @@ enum ISO8601Date {
         }
     }
 
-    /// Returns the days since 1970. Counts each year from March, so the leap day comes last.
+    /// Counts days since 1970 and each year from March, so the leap day comes last.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let (year, month) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = year / 4 - year / 100 + year / 400
@@ -41,9 +41,9 @@ enum ISO8601Date {
     }
 }
 
-/// Implements `.convertFromSnakeCase` as `JSONDecoder` does.
+/// As `JSONDecoder` implements `.convertFromSnakeCase`.
 enum SnakeCase {
-    /// Converts "user_name" to "userName". Keeps underscores at both ends. Keys without other underscores don't change.
+    /// Converts "user_name" to "userName". Keeps underscores at both ends, and keys without other underscores.
     static func camelCase(_ key: String) -> String {
         let head = key.prefix { $0 == "_" }
         guard head.endIndex < key.endIndex else { return key }

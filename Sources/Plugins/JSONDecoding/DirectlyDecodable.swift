@@ -10,10 +10,10 @@ protocol DirectlyDecodable: Decodable {
     ///   - step: the step from the frame to the value.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
 
-    /// Returns the array at a position, or `nil` if an element can't be read directly.
+    /// Returns `nil` if an element can't be read directly.
     static func array(in document: JSONDocument, at position: Int) -> [Self]?
 
-    /// Returns the dictionary at a position, or `nil` if a value can't be read directly.
+    /// Returns `nil` if a value can't be read directly.
     static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]?
 }
 
@@ -25,7 +25,7 @@ extension DirectlyDecodable {
 // MARK: Scalars
 
 protocol DirectlyDecodableScalar: DirectlyDecodable {
-    /// Returns the value at a position, or `nil` if it has another kind or form, or is out of range.
+    /// Returns `nil` if the value has another kind or form, or is out of range.
     static func value(in document: JSONDocument, at position: Int) -> Self?
 }
 
@@ -147,7 +147,7 @@ extension Array: DirectlyDecodable where Element: Decodable {
     }
 }
 
-/// Key strategies don't apply to a dictionary's keys.
+/// Key strategies don't apply to dictionaries.
 extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> [String: Value] {
         var values: [String: Value] = [:]
@@ -161,7 +161,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
             guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
             let convertsKeys = frame.document.convertsKeys
             try frame.document.forEachMember(at: frame.position) { name, position in
-                // If keys repeat, the first is used.
+                // The first of repeated keys counts.
                 guard values.index(forKey: name) == nil else { return }
                 let key = convertsKeys ? PositionKey.name(name) : .entry(name)
                 values.updateValue(try frame.value(Value.self, at: position, .key(key)), forKey: name)
@@ -178,11 +178,11 @@ extension DirectlyDecodable {
     ) throws -> Value {
         let value = try value(of: frame, at: position, step)
         if case let value as Value = value { return value }
-        // The value has another type, which a frame never asks for.
+        // Unreachable: a frame doesn't ask for another type.
         return try frame.scoped(at: position, step) { try Value(from: $0) }
     }
 
-    /// Reads an array if the type can read every element directly. Returns whether it succeeded.
+    /// Succeeds if the type can read every element directly.
     fileprivate static func readArray<Values>(in document: JSONDocument, at position: Int, into values: inout Values)
         -> Bool
     {
@@ -193,7 +193,7 @@ extension DirectlyDecodable {
         return true
     }
 
-    /// Reads a dictionary if the type can read every value directly. Returns whether it succeeded.
+    /// Succeeds if the type can read every value directly.
     fileprivate static func readDictionary<Values>(
         in document: JSONDocument, at position: Int, into values: inout Values
     ) -> Bool {
@@ -205,9 +205,7 @@ extension DirectlyDecodable {
 }
 
 extension ValueFrame {
-    /// Reads a value, directly or by calling its type's `init(from:)`.
-    ///
-    /// - Parameter step: the step from this frame, or `nil` to read this frame's own value.
+    /// Reads a value, directly or by calling its type's `init(from:)`. Without a step, reads this frame's value.
     func value<Value: Decodable>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
         if let direct = type as? any DirectlyDecodable.Type {
             return try direct.value(as: type, of: self, at: position, step)

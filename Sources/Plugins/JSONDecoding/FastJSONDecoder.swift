@@ -57,7 +57,7 @@ extension BodyDecoder where Self == FastJSONDecoder {
 
 /// Detects a JSON text's encoding by its byte order mark or the zeros in its first bytes (RFC 4627, section 3).
 enum TextEncoding {
-    /// Returns a text as UTF-8, without its byte order mark.
+    /// Removes the byte order mark.
     static func utf8(_ data: Data) throws(JSONDecodingError) -> [UInt8] {
         let bytes = Array(data)
         let (encoding, mark) = detect(bytes)
@@ -83,7 +83,7 @@ enum TextEncoding {
         case (0xEF, 0xBB, 0xBF, _): return (.utf8, 3)
         default: break
         }
-        // Two bytes can be one digit in UTF-16, so they are checked below. Three bytes can only be UTF-8.
+        // Two bytes can be one digit in UTF-16. Three bytes can only be UTF-8.
         if count == 3 { return (.utf8, 0) }
         let isShort = count == 2
         switch (a == 0, b == 0, isShort ? a == 0 : c == 0, isShort ? b == 0 : d == 0) {

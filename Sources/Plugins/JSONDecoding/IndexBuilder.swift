@@ -1,8 +1,8 @@
 import ErrandJSONSyntax
 
-/// Builds a text's index in one pass, and checks the whole text (RFC 8259).
+/// Builds a text's index and checks the whole text (RFC 8259) in one pass.
 struct IndexBuilder {
-    /// The maximum number of open arrays and objects, as in `JSONDecoder`.
+    /// The same limit as in `JSONDecoder`.
     static let maximumDepth = 512
     /// The parent of a container at the top level.
     private static let none = IndexEntry.limit
@@ -11,7 +11,7 @@ struct IndexBuilder {
         of text: ContiguousArray<UInt8>
     ) throws(JSONDecodingError) -> ContiguousArray<IndexEntry> {
         try checkLength(text.count)
-        // Reserves an entry for every eight bytes, which is enough for most texts.
+        // An entry for every eight bytes is enough for most texts.
         let empty = IndexEntry(.null, start: 0, length: 0)
         var entries = ContiguousArray(repeating: empty, count: text.count / 8 + 32)
         var progress = Progress()
@@ -42,7 +42,7 @@ struct IndexBuilder {
     private enum Problem: Equatable {
         case fault(JSONFault)
         case depth
-        /// The entries are full. Indexing continues with more entries.
+        /// Indexing continues with more entries.
         case noRoom
     }
 
@@ -89,14 +89,12 @@ struct IndexBuilder {
         }
     }
 
-    /// Skips whitespace and returns the next byte, or 0 at the end.
     @inline(__always) private static func skip(_ text: Span<UInt8>, _ index: inout Int) -> UInt8 {
         index = JSONGrammar.skipSpace(in: text, from: index)
         return index < text.count ? text[index] : 0
     }
 
-    /// Reads a string, number or literal. Returns its entry and its end, or `nil` if the byte doesn't begin one of
-    /// them.
+    /// Returns `nil` if the byte doesn't begin a scalar.
     @inline(__always) private static func scalar(
         _ text: Span<UInt8>, _ byte: UInt8, at start: Int
     ) -> (entry: IndexEntry, end: JSONTokenEnd)? {
@@ -120,7 +118,7 @@ struct IndexBuilder {
     private static func index(
         _ text: Span<UInt8>, _ progress: inout Progress, into entries: consuming MutableSpan<IndexEntry>
     ) -> Stop {
-        // Local copies, which stay in registers.
+        // Local copies stay in registers.
         var (index, count, open) = (progress.index, progress.count, progress.open)
         var (isObject, depth) = (progress.isObject, progress.depth)
         defer { progress = Progress(index: index, count: count, open: open, isObject: isObject, depth: depth) }
@@ -128,7 +126,7 @@ struct IndexBuilder {
         guard index < text.count || count > 0 else { return Stop(index, .empty) }
 
         while true {
-            // A member needs two entries: one for its key and one for its value.
+            // For a key and its value.
             if entries.count &- count < 2 { return Stop(index, .noRoom) }
             if isObject {
                 guard byte == JSONGrammar.quote else { return Stop(index, .key) }
@@ -151,7 +149,7 @@ struct IndexBuilder {
                 isObject = byte == JSONGrammar.openBrace
                 depth &+= 1
                 if depth > maximumDepth { return Stop(index, .depth) }
-                // While a container is open, its entry's length stores the index of the container around it.
+                // While a container is open, its length stores the index of the container around it.
                 entries[count] = IndexEntry(isObject ? .object : .array, start: index, length: open)
                 count &+= 1
                 open = count &- 1
@@ -166,7 +164,7 @@ struct IndexBuilder {
                 index = end.index
             }
 
-            // After a value: closes the containers that end here, then moves on to the next element.
+            // Closes the containers that end after the value.
             while true {
                 byte = skip(text, &index)
                 if open == none { return index == text.count ? Stop(index) : Stop(index, .end) }
@@ -189,10 +187,10 @@ struct IndexBuilder {
     }
 }
 
-/// A key or value in a text's index, with its kind, start and length.
+/// A key or value in a text's index.
 ///
-/// Entries have the order of the tokens: a container comes before its contents, and a key before its value. The length
-/// of a container counts entries, including its own entry. The length of any other value counts bytes.
+/// Entries have the order of the tokens, so a container comes before its contents. A container's length counts entries,
+/// including its own. Any other length counts bytes.
 struct IndexEntry {
     enum Kind: UInt8 {
         case null, `false`, `true`
@@ -200,31 +198,30 @@ struct IndexEntry {
         case integer
         case number
         case string
-        /// A string with escapes.
+        /// With escapes.
         case escapedString
         case array
         case object
-        /// An object with a key that has an escape or isn't ASCII.
+        /// With a key that has an escape or isn't ASCII.
         case irregularObject
     }
 
     private let bits: UInt64
 
-    /// The maximum start and length, and so the maximum length of a text.
+    /// The maximum start and length of an entry, and the maximum length of a text.
     static let limit = 1 << 30 - 1
 
     @inline(__always) init(_ kind: Kind, start: Int, length: Int) {
         bits = Self.head(kind, length: length) &<< 30 | UInt64(truncatingIfNeeded: start)
     }
 
-    /// Returns the kind and length as bits, without the start.
     @inline(__always) static func head(_ kind: Kind, length: Int) -> UInt64 {
         UInt64(kind.rawValue) &<< 30 | UInt64(truncatingIfNeeded: length)
     }
 
     @inline(__always) var head: UInt64 { bits &>> 30 }
     @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: bits &>> 60)) ?? .null }
-    /// The index of a number's first byte, or of the byte after a string's opening quote.
+    /// A number's first byte, or the byte after a string's opening quote.
     @inline(__always) var start: Int { Int(truncatingIfNeeded: bits & 0x3FFF_FFFF) }
     @inline(__always) var length: Int { Int(truncatingIfNeeded: bits &>> 30 & 0x3FFF_FFFF) }
 
@@ -233,7 +230,7 @@ struct IndexEntry {
     @inline(__always) var isObject: Bool { bits &>> 60 >= UInt64(Kind.object.rawValue) }
     @inline(__always) var span: Int { isContainer ? length : 1 }
 
-    /// The kind of the value in the messages of `JSONDecoder`.
+    /// As in the messages of `JSONDecoder`.
     var name: String {
         switch kind {
         case .null: "null"

@@ -28,7 +28,7 @@ public struct JSONDecodingError: CodedError, Sendable {
     /// The code, the message and the position.
     public var description: String { "\(code): \(message), byte \(byte)" }
 
-    /// The error that `JSONDecoder` throws for a text that isn't JSON, without a coding path.
+    /// As `JSONDecoder` throws it, without a coding path.
     var decodingError: DecodingError {
         .dataCorrupted(
             DecodingError.Context(

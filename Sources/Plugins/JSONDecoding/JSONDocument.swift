@@ -21,7 +21,7 @@ final class JSONDocument {
 
     @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    /// Returns the bytes of a number or string. For a string, leaves out its quotes.
+    /// Leaves out a string's quotes.
     func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
@@ -30,10 +30,7 @@ final class JSONDocument {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
-    /// Returns the number of elements to reserve memory for, at most 64 KiB.
-    ///
-    /// An element takes only two bytes of text, whatever the size of its type. The text must therefore not decide how
-    /// much memory is reserved.
+    /// Limits reserved memory to 64 KiB, because an element of any size takes only two bytes of text.
     @inline(__always) static func room<Element>(for count: Int, _ type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
@@ -53,7 +50,7 @@ final class JSONDocument {
         return String(decoding: JSONGrammar.unescaped(bytes(entry)), as: UTF8.self)
     }
 
-    /// Returns an integer written only in digits. `number` handles all other forms.
+    /// `number` handles numbers that aren't written only in digits.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int) -> Value? {
         let entry = entries[position]
         guard entry.isKind(.integer) else { return nil }
@@ -61,7 +58,7 @@ final class JSONDocument {
         let end = index &+ entry.length
         let isNegative = text[index] == 0x2D
         if isNegative { index &+= 1 }
-        // A number of up to 19 digits fits `UInt64`.
+        // 19 digits fit `UInt64`.
         guard end &- index < 20 else { return nil }
         var magnitude: UInt64 = 0
         while index < end {
@@ -88,7 +85,7 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// Reads the elements of an array. Returns `nil` if the value isn't an array or an element can't be read.
+    /// Returns `nil` if the value isn't an array or an element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -101,12 +98,12 @@ final class JSONDocument {
         return elements
     }
 
-    /// Reads the members of an object. Returns `nil` if the value isn't an object or a member can't be read.
+    /// Returns `nil` if the value isn't an object or a member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
         let end = next(after: position)
-        // Reserves room for half the entries, because at most half of them are the object's own values.
+        // At most half of the entries are the object's own values.
         var values = [String: Value](minimumCapacity: min((end - key) / 2, 1_024))
         while key < end {
             guard let name = string(at: key), let value = read(key + 1) else { return nil }
@@ -121,23 +118,21 @@ final class JSONDocument {
     /// The key at which the next search in an object starts, because types usually ask for keys in the order of the
     /// text.
     struct MemberCursor {
-        /// The position of the key, or the end of the object after the last key.
+        /// The position of a key, or the end of the object.
         var key: Int
-        /// The combined marks of all keys before it. See `mark(of:)`.
+        /// The combined marks of all keys before `key`. See `mark(of:)`.
         var passed: UInt64 = 0
     }
 
     enum Search {
         case found(Int)
         case absent
-        /// The object has more members before the key than a search examines.
         case tooMany
     }
 
-    /// The maximum number of keys to compare one by one. The caller continues a longer search with a table.
+    /// The maximum number of keys to compare. The caller continues a longer search with a table.
     private static let longestSearch = 32
 
-    /// Returns whether the text contains the bytes of a name at an index.
     @inline(__always)
     private static func hasName(_ name: Span<UInt8>, in text: ContiguousArray<UInt8>, at start: Int) -> Bool {
         let text = text.span
@@ -156,7 +151,8 @@ final class JSONDocument {
         return true
     }
 
-    /// Looks for a key in an object by comparing bytes. If keys repeat, the first is used, as in `JSONDecoder`.
+    /// Compares bytes. If keys repeat, the first is used, as in `JSONDecoder`.
+    ///
     ///
     /// Uses the key at the cursor if the marks rule out an equal key before it. Otherwise compares all keys from the
     /// first.
@@ -192,9 +188,9 @@ final class JSONDocument {
         }
     }
 
-    /// One of 64 bits, derived from a key's length and first byte. Keys with different marks aren't equal.
+    /// One of 64 bits. Keys with different marks aren't equal.
     @inline(__always) private func mark(of key: IndexEntry) -> UInt64 {
-        // For an empty key, the byte is its closing quote.
+        // An empty key's byte is its closing quote.
         1 &<< (UInt64(text[key.start]) &* 5 &+ UInt64(truncatingIfNeeded: key.length) &* 11)
     }
 

@@ -109,14 +109,12 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Positions
 
-    /// Returns the position of a key's value. Throws if the key is missing.
     @inline(__always) private func position(_ key: Key) throws -> Int {
         let position = frame.find(key.stringValue)
         if position < 0 { throw frame.missing(key) }
         return position
     }
 
-    /// Returns the position of a key's value, or `nil` if the key is missing or its value is null.
     @inline(__always) private func present(_ key: Key) -> Int? {
         let position = frame.find(key.stringValue)
         return position < 0 || frame.document[position].isKind(.null) ? nil : position
@@ -140,8 +138,8 @@ enum PositionKey: CodingKey {
     case index(Int)
     /// A dictionary's key if a key strategy is set, or `super`.
     case name(String)
-    /// A dictionary's key without a key strategy. Like the keys of `JSONDecoder`, it has an integer value if its text
-    /// is an integer.
+    /// A dictionary's key without a key strategy. As in `JSONDecoder`, it has an integer value if its text is an
+    /// integer.
     case entry(String)
 
     static let `super` = PositionKey.name("super")

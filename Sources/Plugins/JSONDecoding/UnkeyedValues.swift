@@ -1,6 +1,6 @@
 /// The elements of an array, read one after another.
 ///
-/// Narrow fields let it fit in an existential without an allocation. Positions in the index have only 30 bits.
+/// Narrow fields let it fit in an existential without an allocation. Positions have only 30 bits.
 struct UnkeyedValues: UnkeyedDecodingContainer {
     private let frame: ValueFrame
     private var position: Int32
@@ -110,7 +110,6 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         return decoder
     }
 
-    /// Returns the position of the next element. Throws at the end of the array.
     @inline(__always) private func element(_ type: Any.Type) throws -> Int {
         if isAtEnd { throw atEnd(type) }
         return Int(position)

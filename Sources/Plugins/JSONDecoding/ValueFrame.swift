@@ -1,30 +1,28 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// A value that is being decoded, with its coding path. It's the `Decoder` that a type receives.
+/// A value that is being decoded, with its coding path. Types receive it as their `Decoder`.
 final class ValueFrame {
     /// The position of a value that the text doesn't contain. It counts as null.
     static let absent = -1
 
     let document: JSONDocument
-    /// The position of the value in the index.
     let position: Int
 
-    // The coding path: the frame around this frame, and the step from there.
+    // The coding path.
     private let parent: ValueFrame?
     private let step: Step
     /// Whether a container created this frame for a nested container.
     private let isNested: Bool
-    /// Whether the value has been decoded. A type may keep its frame longer.
+    /// A type may keep its frame after its value has been decoded.
     private var hasEnded = false
 
-    /// The number of elements in the array, or `nil` until first used.
     private var count: Int?
-    /// The positions of values by key. `nil` until needed, and for an object with few, regular keys.
+    /// For objects with many or irregular keys, `nil` until needed.
     private var table: [String: Int]?
     private var cursor: JSONDocument.MemberCursor
 
-    /// A step in a coding path. An index is stored without an existential.
+    /// Without an existential for an index.
     enum Step {
         case index(Int)
         case key(any CodingKey)
@@ -50,12 +48,12 @@ final class ValueFrame {
 
     var entry: IndexEntry { entry(at: position) }
 
-    /// Returns the entry at a position, or a null entry for ``absent``.
+    /// A null entry for ``absent``.
     func entry(at position: Int) -> IndexEntry {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
 
-    /// Calls a function with the frame of a nested value or, without a step, with this frame.
+    /// Without a step, passes this frame.
     @inline(__always)
     func scoped<Value>(
         at position: Int, _ step: consuming Step?, _ body: (ValueFrame) throws -> Value
@@ -79,7 +77,7 @@ final class ValueFrame {
         return path
     }
 
-    /// The frame of the value whose type asked for the container. If that value has been decoded, the frame around it.
+    /// The value that asked for the container or, if it has been decoded, the frame around it.
     var asking: ValueFrame {
         var frame = self
         while frame.isNested || frame.hasEnded, let parent = frame.parent { frame = parent }
@@ -106,7 +104,6 @@ final class ValueFrame {
 
     // MARK: Members
 
-    /// Returns the position of a key's value, or ``absent``.
     func find(_ name: String) -> Int {
         if let table { return table[name] ?? Self.absent }
         if usesTable { return look(up: name) }
@@ -116,22 +113,22 @@ final class ValueFrame {
         switch search {
         case .found(let position): return position
         case .tooMany: return look(up: name)
-        // Strings are equal if their characters are equal, even if their bytes differ: the Kelvin sign equals K.
+        // Strings are equal if their characters are equal, even if their bytes differ, as for the Kelvin sign and K.
         case .absent: return name.utf8.allSatisfy { $0 < 0x80 } ? Self.absent : look(up: name)
         }
     }
 
-    /// Whether keys can't be compared byte by byte.
+    /// Such keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
-    /// Finds a key in a table, for objects with many, irregular or converted keys.
+    /// For objects with many, irregular or converted keys.
     private func look(up name: String) -> Int {
         let positions = table ?? (document.convertsKeys ? convertedKeys() : plainKeys())
         table = positions
         return positions[name] ?? Self.absent
     }
 
-    /// The keys in the order of the text, without duplicates, converted by the strategy.
+    /// In the order of the text, without duplicates, converted by the strategy.
     var allKeys: [String] {
         if document.convertsKeys {
             return (table ?? convertedKeys()).sorted { $0.value < $1.value }.map(\.key)
@@ -231,7 +228,7 @@ extension ValueFrame: SingleValueDecodingContainer {
     }
 }
 
-// The errors of `JSONDecoder`, and the slower ways to read values, which throw these errors.
+// The errors of `JSONDecoder`, and slower reading methods, which throw these errors.
 extension ValueFrame {
     func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(
@@ -261,8 +258,7 @@ extension ValueFrame {
         .dataCorrupted(DecodingError.Context(codingPath: path(step), debugDescription: message))
     }
 
-    /// The error for a number that its type can't hold. `JSONDecoder` throws it without a coding path, and reports that
-    /// the text isn't JSON.
+    /// `JSONDecoder` throws this error without a coding path, and reports that the text isn't JSON.
     private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
         let error = JSONDecodingError(
             .numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
@@ -346,7 +342,7 @@ extension ValueFrame {
             throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
-        // The remaining strategies have formatters, which only some platforms have. `JSONDecoder` decodes these dates.
+        // `JSONDecoder` handles strategies with formatters, which only some platforms have.
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
         let entry = entry(at: position)

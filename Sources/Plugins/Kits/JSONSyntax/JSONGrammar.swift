@@ -46,7 +46,7 @@ public enum JSONGrammar {
     @usableFromInline @inline(never) static func skipSpaces(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index < bytes.count {
-            // Skip eight spaces at a time, because indentation is often a multiple of eight.
+            // Indentation is often a multiple of eight spaces.
             while bytes.count &- index >= 8, JSONWord.load(bytes, at: index) == 0x2020_2020_2020_2020 { index &+= 8 }
             guard index < bytes.count, isSpace(bytes[index]) else { break }
             index &+= 1
@@ -136,7 +136,7 @@ public enum JSONGrammar {
 
 // Distinguishes faults that more input may fix from definite faults.
 extension JSONGrammar {
-    /// Returns whether more bytes could fix a faulty string.
+    /// Whether more bytes could fix a faulty string.
     static func mayGoOn(_ end: JSONTokenEnd, in bytes: Span<UInt8>) -> Bool {
         let index = end.index
         let left = bytes.count - index
@@ -146,7 +146,7 @@ extension JSONGrammar {
         case .badEscape: return left < 6 && bytes[index + 1] == 0x75 && areDigits(in: bytes, from: index + 2)
         case .loneSurrogate:
             guard left < 12, let unit = hexUnit(in: bytes, from: index + 2), unit < 0xDC00 else { return false }
-            // The rest must begin like the second half of a pair: \uDC00 to \uDFFF.
+            // The second half of a pair is \uDC00 to \uDFFF.
             return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == 0x75)
                 && (left < 9 || bytes[index + 8] | 0x20 == 0x64)
                 && (left < 10 || ASCII.hexValue(bytes[index + 9]) ?? 0 >= 0xC)
@@ -160,7 +160,7 @@ extension JSONGrammar {
         return true
     }
 
-    /// Returns whether the bytes from an index to the end could begin `true`, `false`, or `null`.
+    /// Whether the bytes up to the end could begin `true`, `false`, or `null`.
     static func mayBecomeLiteral(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         for literal in ["true", "false", "null"] where bytes.count - start <= literal.utf8.count {
             var isBeginning = true
@@ -310,12 +310,12 @@ extension JSONGrammar {
     /// escape.
     public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
-        // This capacity suffices, because a character is never longer than its escape.
+        // A character is never longer than its escape.
         result.reserveCapacity(content.count)
         var index = 0
         while index < content.count {
             var end = plainEnd(in: content, from: index)
-            // Copies quotes and control characters, which only an invalid string contains.
+            // Only an invalid string contains quotes and control characters. They're copied.
             while end < content.count, content[end] != backslash { end += 1 }
             for place in index..<end { result.append(content[place]) }
             index = end
@@ -333,7 +333,7 @@ extension JSONGrammar {
     /// Returns a string's UTF-8 content without escapes. See the overload for a span.
     public static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] { unescaped(content.span) }
 
-    /// Returns the character of the escape at an index, and advances the index.
+    /// Advances the index past the escape.
     static func scalar(ofEscapeIn bytes: Span<UInt8>, from index: inout Int) -> Unicode.Scalar? {
         guard bytes.count - index >= 2 else { return nil }
         let letter = bytes[index + 1]

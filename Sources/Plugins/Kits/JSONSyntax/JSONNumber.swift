@@ -5,10 +5,10 @@
 /// ```
 public struct JSONNumber: Sendable {
     private let isNegative: Bool
-    /// The first nineteen digits as one number.
+    /// The first nineteen digits.
     private let mantissa: UInt64
     private let power: Int
-    /// All digits as 0 to 9, without leading and trailing zeros. Empty for nineteen digits or less.
+    /// Digits from 0 to 9, without leading and trailing zeros. Empty for up to nineteen digits.
     private let digits: [UInt8]
 
     /// The limit for exponents. Larger exponents are reduced to it. It exceeds the number of digits in any text.
@@ -115,7 +115,6 @@ public struct JSONNumber: Sendable {
         return value
     }
 
-    /// The mantissa without trailing zeros, and its power of ten.
     private var withoutTrailingZeros: (mantissa: UInt64, power: Int) {
         var (mantissa, power) = (mantissa, power)
         guard digits.isEmpty else { return (mantissa, power) }
@@ -130,7 +129,7 @@ public struct JSONNumber: Sendable {
         guard digits.isEmpty else { return rounded { Double($0) } ?? .nan }
         if isZero { return isNegative ? -0.0 : 0 }
         if mantissa < 1 << 53, abs(power) <= 22 {
-            // The mantissa and the power of ten are exact as `Double`, so a single operation rounds correctly.
+            // Both operands are exact as `Double`, so a single operation rounds correctly.
             let (digits, scale) = (Double(mantissa), Self.powers[abs(power)])
             let value = power < 0 ? digits / scale : digits * scale
             return isNegative ? -value : value
@@ -150,7 +149,7 @@ public struct JSONNumber: Sendable {
         return isNegative ? -value : value
     }
 
-    /// Returns the value rounded to a floating-point type. `read` parses a decimal text with the C library.
+    /// `read` parses a decimal text with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
         // No value, and no midpoint between two values, has this many digits, so further digits only decide how a
@@ -185,20 +184,19 @@ extension JSONNumber {
 
 /// A number of at most nineteen digits as 64 bits and a power of two.
 ///
-/// The lowest bit of the significand also records whether lower bits were cut off, so converting it to a narrower type
-/// rounds correctly.
+/// The lowest bit also records whether lower bits were cut off, so converting to a narrower type rounds correctly.
 struct BinaryFraction {
     let significand: UInt64
     let exponent: Int
 
-    /// Multiplies an integer by a power of ten. Returns `nil` for zero, and for powers beyond ±19.
+    /// Returns `nil` for zero, and for powers beyond ±19.
     init?(_ mantissa: UInt64, _ power: Int) {
         guard mantissa != 0, abs(power) < Self.powers.count else { return nil }
         if power < 0 {
             let divisor = Self.powers[-power]
             let (above, below) = (mantissa.leadingZeroBitCount, divisor.leadingZeroBitCount)
             let dividend = mantissa << UInt64(above)
-            // The quotient can't overflow: half of the dividend is less than the divisor, whose highest bit is set.
+            // Can't overflow, because half of the dividend is less than the divisor, whose highest bit is set.
             let (quotient, remainder) = (divisor << UInt64(below)).dividingFullWidth((dividend >> 1, dividend << 63))
             significand = quotient | (remainder == 0 ? 0 : 1)
             exponent = below - above - 63

@@ -40,7 +40,7 @@ import ErrandMessageSyntax
             let byte = text[p]
             if byte == JSONGrammar.backslash, end - p >= 2 {
                 let isUnicode = text[p + 1] == 0x75
-                // The second half of a surrogate pair doesn't count.
+                // The second half of a surrogate pair isn't counted.
                 if isUnicode, end - p >= 6, let unit = JSONGrammar.hexUnit(in: text, from: p + 2),
                     unit & 0xFC00 == 0xDC00
                 {
@@ -73,8 +73,7 @@ public struct JSONStringScan: Sendable {
     public private(set) var fault: (fault: JSONFault, index: Int)?
 
     @usableFromInline let checks: Bool
-    /// The position within an escape: 0 outside escapes, 1 after a backslash, and 2 plus the number of missing digits
-    /// in a hexadecimal escape.
+    /// 0 outside escapes, 1 after a backslash, and 2 plus the number of missing digits in a hexadecimal escape.
     @usableFromInline var pending: UInt8 = 0
 
     /// Starts a scan after the opening quote.
@@ -152,11 +151,10 @@ public struct JSONStringScan: Sendable {
     }
 }
 
-/// Searches eight bytes of text at a time. In a result, each matching byte has its high bit set. Only the lowest of
-/// these bits is reliable, because a borrow propagates upward.
+/// Searches eight bytes of text at a time. Matching bytes have their high bit set. Only the lowest of these bits is
+/// reliable, because a borrow propagates upward.
 @usableFromInline enum JSONWord {
-    /// Loads eight bytes, which must exist. Compiles to a single load without bounds checks, because the part has eight
-    /// bytes.
+    /// Compiles to a single load without bounds checks, because the part has eight bytes.
     @inlinable @inline(__always) static func load(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         let part = bytes.extracting(index..<index &+ 8)
         let low = UInt64(part[0]) | UInt64(part[1]) &<< 8 | UInt64(part[2]) &<< 16 | UInt64(part[3]) &<< 24
@@ -164,7 +162,6 @@ public struct JSONStringScan: Sendable {
         return low | high &<< 32
     }
 
-    /// Finds quotes, backslashes, control characters, and non-ASCII bytes.
     @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
         let quotes = word ^ 0x2222_2222_2222_2222
         let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
@@ -187,9 +184,9 @@ public struct JSONStringScan: Sendable {
     }
 }
 
-/// Well-formed UTF-8 sequences of two to four bytes (Unicode, table 3-7; RFC 3629, section 4).
+/// UTF-8 sequences of two to four bytes (Unicode, table 3-7, and RFC 3629, section 4).
 enum UTF8Sequence {
-    /// Returns the length of the sequence at an index, or 0 if the sequence is ill-formed or incomplete.
+    /// 0 if the sequence is ill-formed or incomplete.
     @inline(__always) static func length(in bytes: Span<UInt8>, at index: Int) -> Int {
         let left = bytes.count - index
         let first = bytes[index]
@@ -211,7 +208,7 @@ enum UTF8Sequence {
         }
     }
 
-    /// Returns whether the bytes from an index to the end begin a sequence, but don't complete it.
+    /// Whether the bytes up to the end begin a sequence without completing it.
     static func isBeginning(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let left = bytes.count - index
         guard left > 0, left < 4 else { return false }

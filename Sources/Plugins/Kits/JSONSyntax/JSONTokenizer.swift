@@ -87,7 +87,7 @@ public struct JSONTokenizer: Sendable {
             return JSONToken(.invalid, start..<max(last, start + 1), .malformed(.value, at: start))
         }
         let isWhole = end.fault == .none && end.index == last
-        // A literal has a definite end, but a number may continue with more digits.
+        // A number may continue with more digits. A literal can't.
         if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, .cut) }
         if isWhole { return JSONToken(kind, start..<last) }
         let fault = end.fault != .none ? end.fault : kind == .number ? .badNumber : .badLiteral
