@@ -44,7 +44,7 @@ extension RequestBody {
     }
 }
 
-/// Turns parameters into form fields, with the names of a URL-encoded form.
+/// The names are the same as in a URL-encoded form.
 enum FormFields {
     static func parts(of parameters: Parameters, _ encoding: ParameterEncoding) throws -> [Multipart.Part] {
         try encoding.encode(parameters).split(separator: "&").map { item in

@@ -3,16 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses a multipart body (RFC 2046, section 5.1) that arrives in chunks of any size. Does no I/O and never waits.
+/// Parses a multipart body (RFC 2046, section 5.1) in chunks of any size, without I/O.
 ///
-/// The whole body has the same line end as the first boundary: CR LF, or LF alone as some servers send.
+/// The whole body has the line end of the first boundary: CR LF, or LF alone as some servers send.
 struct MultipartParser {
     enum Event {
         case head(HTTPHeaders)
-        /// Bytes of the part's body, at least one.
+        /// At least one byte.
         case body(Data)
         case endOfPart
-        /// The end of the body. An epilogue after the last part is ignored.
+        /// An epilogue after the last part is ignored.
         case end
     }
 
@@ -31,9 +31,9 @@ struct MultipartParser {
         self.limits = limits
     }
 
-    /// Adds a chunk. Call it after `next` has returned `nil`.
+    /// Call it after `next` has returned `nil`.
     mutating func push(_ chunk: Data) {
-        // Copy to fresh memory, because a slice would keep its dropped bytes alive.
+        // A slice would keep its dropped bytes alive.
         var joined = Data(capacity: buffer.count + chunk.count)
         joined.append(buffer)
         joined.append(chunk)
@@ -42,8 +42,7 @@ struct MultipartParser {
 
     mutating func finish() { isFinished = true }
 
-    /// Returns the next event, or `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it
-    /// ends too early.
+    /// Returns `nil` if more bytes are needed. Throws if the body is malformed, and `truncated` if it ends too early.
     mutating func next() throws -> Event? {
         if section == .preamble, try !skipPreamble() { return nil }
         return switch section {
@@ -96,7 +95,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// Returns the end of the headers and the start of the part's body, or `nil` if it needs more bytes.
+    /// Returns `nil` if more bytes are needed.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -143,7 +142,7 @@ struct MultipartParser {
 /// starts with a boundary is content.
 struct BoundaryScanner {
     enum Found {
-        /// The content ends at `start`, the boundary's line at `end`. `--` follows the last boundary.
+        /// The content ends at `start`, and the boundary's line at `end`. `--` follows the last boundary.
         case boundary(start: Int, end: Int, isLast: Bool)
         /// The first `safe` bytes are content.
         case none(safe: Int)
@@ -151,7 +150,6 @@ struct BoundaryScanner {
 
     private struct Delimiter {
         let bytes: [UInt8]
-        /// The line feed and the delimiter.
         let separator: [UInt8]
 
         init(_ text: String) {
@@ -172,7 +170,7 @@ struct BoundaryScanner {
     /// The boundary including its hyphens, as some cameras send it. The first boundary's line decides which form the
     /// body uses.
     private var hyphenated: Delimiter?
-    /// The body's line end, once the first boundary is known.
+    /// Empty until the first boundary is found.
     private(set) var lineEnd: [UInt8] = []
     /// Whether the data starts at the beginning of a line.
     var isAtLineStart = true
@@ -184,9 +182,8 @@ struct BoundaryScanner {
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }
 
-    /// Finds the next boundary, and decides which form of the boundary the body uses.
-    ///
-    /// - Parameter isWhole: whether the data contains the last bytes of the body.
+    /// Also decides which form of the boundary the body uses. `isWhole` means that the data contains the last bytes of
+    /// the body.
     mutating func find(in data: Data, isWhole: Bool) -> Found {
         var (found, lineEnd) = search(data.span, for: delimiter, isWhole)
         if let hyphenated {
@@ -227,11 +224,11 @@ struct BoundaryScanner {
                 return result
             }
         }
-        // Holds back the end of the data, because it may contain a carriage return and the start of a separator.
+        // The end of the data may contain a carriage return and the start of a separator.
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// Checks the rest of a line that starts with a delimiter. Returns `nil` if the line is content.
+    /// Checks the rest of a line that starts with a delimiter. Returns `nil` if it's content.
     private func judge(
         _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {
@@ -271,7 +268,7 @@ extension Span where Element == UInt8 {
     fileprivate func byte(at index: Int) -> UInt8? { index < count ? self[index] : nil }
 }
 
-/// Parses a part's headers (RFC 2046, section 5.1; RFC 5322, section 2.2).
+/// RFC 2046, section 5.1, and RFC 5322, section 2.2.
 enum PartHeaders {
     private static let fieldLimit = 100
 

@@ -4,16 +4,16 @@ import Synchronization
 
 final class PartFeed: Sendable {
     private struct State {
-        /// The parser, or `nil` while a reader uses it.
+        /// `nil` while a reader uses the parser.
         var parser: MultipartParser?
-        /// The number of the current part, from 1.
+        /// From 1.
         var number = 0
         var isInPart = false
         var isOver = false
         var isClaimed = false
     }
 
-    /// The maximum number of bytes to read after the last part, so the connection can be reused.
+    /// Bytes to read after the last part, so the connection can be reused.
     private static let epilogueBytes = 64 << 10
 
     private let chunks: BodyChunks
@@ -73,8 +73,8 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// Takes the parser out of the state, to read a part or move on to the next part. Returns `nil` at the end of the
-    /// part or body.
+    /// Takes the parser out of the state to read a part or, without a number, the next part. Returns `nil` at the end
+    /// of the part or body.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {
@@ -89,7 +89,6 @@ final class PartFeed: Sendable {
                 throw MultipartError(.partPassed, "the parts are already being read")
             }
             state.parser = nil
-            // Abandon the previous part.
             if number == nil { state.number += 1 }
             return parser
         }
@@ -119,6 +118,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// Does nothing, because requesting the next part skips the remaining bytes.
+    /// Requesting the next part skips the remaining bytes.
     func cancel() {}
 }

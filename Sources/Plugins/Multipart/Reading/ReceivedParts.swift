@@ -102,7 +102,7 @@ public struct ReceivedPart: Sendable {
         headers[.contentDisposition].map { ContentDisposition(parsing: $0) }
     }
 
-    /// Decodes the HTML standard's escapes in the names of a form.
+    /// The escapes of the HTML standard.
     private static func unescaped(_ text: String) -> String {
         text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
     }

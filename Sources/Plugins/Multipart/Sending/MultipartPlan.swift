@@ -4,16 +4,15 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// A multipart body that is ready to be sent, after all checks that are possible in advance.
+/// A multipart body that has passed all checks that are possible before sending.
 struct MultipartPlan: Sendable {
     enum Segment: Sendable {
-        /// Delimiters, headers and bytes in memory.
         case data(Data)
         case file(PlannedFile)
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// The maximum size of a body to join in memory. Such a body needs one write, and filters can read it.
+    /// A body up to this size is joined in memory, so it needs one write and filters can read it.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []
@@ -44,7 +43,7 @@ struct MultipartPlan: Sendable {
         append(.data(Data("\r\n--\(boundary.text)--\r\n".utf8)))
     }
 
-    /// The body to send: in memory if it's short, otherwise read while it is sent.
+    /// In memory if it's short, otherwise read while it is sent.
     var body: RequestBody {
         if let joined { return .data(joined, contentType: contentType) }
         if isReplayable {
@@ -74,7 +73,7 @@ struct MultipartPlan: Sendable {
         switch segment {
         case .data(let data):
             lengthen(by: Int64(data.count))
-            // Send delimiters and headers in one piece.
+            // Sends delimiters and headers in one piece.
             if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
                 last.append(data)
                 segments[segments.count - 1] = .data(last)
@@ -86,7 +85,7 @@ struct MultipartPlan: Sendable {
         segments.append(segment)
     }
 
-    /// Adds to the length of the body. If a length is unknown or overflows, the body is sent without a length.
+    /// If a length is unknown or overflows, the body is sent without a length.
     private mutating func lengthen(by count: Int64?) {
         guard let known = length, let count, count >= 0 else { return length = nil }
         let (sum, isBeyond) = known.addingReportingOverflow(count)
@@ -123,15 +122,14 @@ struct MultipartPlan: Sendable {
     }
 }
 
-/// The separator between parts (RFC 2046, section 5.1.1).
+/// RFC 2046, section 5.1.1.
 struct Boundary: Sendable {
     let text: String
-    /// Whether the caller chose the boundary, so a part could contain it deliberately.
+    /// A part could contain a given boundary deliberately.
     let isGiven: Bool
-    /// `--` and the boundary.
     let delimiter: [UInt8]
 
-    /// Uses the given boundary, or creates a random 128-bit boundary that no part in memory contains.
+    /// A random boundary has 128 bits and doesn't occur in the parts in memory.
     init(_ given: String?, avoiding data: [Data]) throws {
         var text = given ?? Self.random()
         if given == nil {
@@ -180,7 +178,7 @@ final class MultipartSource: HTTPBodySource {
         var isCancelled = false
     }
 
-    /// The minimum size of a chunk. Shorter pieces wait for the next piece, to avoid small writes.
+    /// Shorter pieces wait for the next piece, to avoid small writes.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan
@@ -193,7 +191,7 @@ final class MultipartSource: HTTPBodySource {
         while let (piece, isLive) = try await nextPiece() {
             if gathered.isEmpty, piece.count >= Self.gatheredBytes { return piece }
             gathered.append(piece)
-            // Don't delay the bytes of a stream.
+            // The bytes of a stream aren't delayed.
             if gathered.count >= Self.gatheredBytes || isLive { break }
         }
         return gathered.isEmpty ? nil : gathered
@@ -269,7 +267,7 @@ final class MultipartSource: HTTPBodySource {
             "the part \(name.debugDescription): the stream announced \(length) bytes, but delivered \(came)")
     }
 
-    /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.
+    /// A random boundary occurs only with a probability of 2^-128.
     private func checkBoundary(_ piece: Data) throws {
         guard plan.boundary.isGiven else { return }
         let kept = plan.boundary.delimiter.count - 1

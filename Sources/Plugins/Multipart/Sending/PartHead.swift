@@ -3,14 +3,13 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A part's headers, as bytes.
 struct PartHead {
     private let part: Multipart.Part
     private let subtype: Multipart.Subtype
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// Returns the headers and the blank line after them. Throws if a header can't contain the text.
+    /// Includes the blank line. Throws if a header can't contain its text.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
         if !part.headers.contains(.contentDisposition), let disposition = try disposition() {
@@ -55,7 +54,7 @@ struct PartHead {
         return disposition.description
     }
 
-    /// Escapes a quoted name as in the HTML standard (section "Multipart form data"): only quotes and line breaks.
+    /// Escapes only quotes and line breaks, as in the HTML standard (section "Multipart form data").
     static func escaped(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

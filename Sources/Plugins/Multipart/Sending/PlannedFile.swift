@@ -9,7 +9,7 @@ struct PlannedFile: Sendable {
     let length: Int64
     private let status: FileStatus
 
-    /// Reads the state of a file. Blocks. Throws `fileFailed` unless the URL is a regular file.
+    /// Blocks. Throws `fileFailed` unless the URL is a regular file.
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
@@ -33,7 +33,6 @@ struct PlannedFile: Sendable {
         }
     }
 
-    /// Throws unless the path leads to the unchanged file.
     fileprivate func checkFile() throws { try check(try? FileStatus(at: path)) }
 
     fileprivate func check(_ now: FileStatus?) throws {
@@ -50,7 +49,7 @@ struct PlannedFile: Sendable {
     }
 }
 
-/// Reads a planned file from start to end, for one attempt.
+/// Reads the file once, for one attempt.
 final class PartFile: Sendable {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -66,8 +65,7 @@ final class PartFile: Sendable {
         state = Mutex(State(file: nil, rest: plan.length))
     }
 
-    /// Returns the next piece of the file, or `nil` at the end. Throws as soon as the file has changed, so the rest of
-    /// the body isn't sent.
+    /// Throws as soon as the file has changed, so the rest of the body isn't sent.
     @concurrent func next() async throws -> Data? {
         try Task.checkCancellation()
         return try state.withLock { state in
