@@ -15,33 +15,33 @@ package struct JSONMasker {
     private let bytes: [UInt8]
     private let isSecret: (Span<UInt8>) -> Bool
     private var tokens: JSONTokenizer
-    /// The ranges to replace, and their new bytes. `nil` means the mask.
+    /// `nil` bytes mean the mask.
     private var replacements: [(range: Range<Int>, bytes: [UInt8]?)] = []
     private var secrets: [String] = []
     private let mask: String
-    /// How many strings enclose this text, because a string can contain JSON.
+    /// The number of strings around this text, because a string can contain JSON.
     private let depth: Int
     private var closers: [JSONToken.Kind] = []
-    /// The name and value found in each open container.
+    /// For each open container.
     private var pairs: [Pair] = []
     private var followsField = false
 
     private struct Pair {
         var isSecret = false
-        /// The object's value, if it comes before the member that names it.
+        /// The value, if it comes before the member that names it.
         var value: JSONToken?
     }
 
-    /// Members that name their object's value, as in `{"name": "password", "value": "…"}`, in lowercase.
+    /// In lowercase. For example, `{"name": "password", "value": "…"}`.
     private static let namingMembers = ["name", "key", "id", "type", "property", "field"].map { Array($0.utf8) }
     private static let valueMembers = ["value", "values", "val", "v"].map { Array($0.utf8) }
 
-    /// What may come next: a value, a name, or the token after a value.
+    /// The token that may come next. `behind` is after a value.
     private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
     private var place = Place.value
     private var isJSON = true
 
-    /// The maximum nesting of containers. Deeper texts aren't masked.
+    /// Texts with deeper containers aren't masked.
     private static let maximumDepth = 256
 
     /// Replaces each secret value with the mask as a string. Returns the text, and the replaced strings and words.
@@ -79,8 +79,8 @@ package struct JSONMasker {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var end = 0
-        // Replacements aren't ordered, because a value can precede its name. A value can also have a replacement for
-        // secrets within it. The mask for the whole value comes first.
+        // Replacements aren't ordered, because a value can precede its name. If secrets within a masked value also have
+        // replacements, the mask for the whole value comes first.
         let ordered = replacements.sorted { a, b in
             let (first, second) = (a.range.lowerBound, b.range.lowerBound)
             return first == second ? a.bytes == nil && b.bytes != nil : first < second
@@ -94,7 +94,8 @@ package struct JSONMasker {
     }
 
     private mutating func check(_ token: JSONToken) {
-        // Accept these two faults: the text may have another charset, in which strings end at the same quotes.
+        // These two faults are accepted, because the text may have another charset, in which strings end at the same
+        // quotes.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }
@@ -146,15 +147,15 @@ package struct JSONMasker {
                 if !followsField { maskWithin(token) }
             case .number, .literal: break
             case .invalid:
-                // A control character could hide a field from the scan, but an unknown word can't.
+                // A control character could hide a field from the scan. An unknown word can't.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
             }
         }
         return true
     }
 
-    /// Returns whether the next value is secret because an earlier member of the object names it. Remembers the
-    /// object's naming member and value for later calls.
+    /// Whether an earlier member of the object names the next value as secret. Remembers the object's naming member and
+    /// value.
     private mutating func isSecretPair(_ name: ArraySlice<UInt8>) -> Bool {
         func isOne(of names: [[UInt8]]) -> Bool {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
@@ -178,8 +179,8 @@ package struct JSONMasker {
         return false
     }
 
-    /// Returns whether an array's element names a secret header field. Other names are often elements of a list without
-    /// values, as in `"required": ["password", "email"]`.
+    /// Only header fields count, because other names are often elements of a list, as in `"required": ["password",
+    /// "email"]`.
     private func isSecretField(_ name: ArraySlice<UInt8>) -> Bool {
         guard (4...64).contains(name.count), name.allSatisfy(ASCII.isToken) else { return false }
         let isField =
@@ -194,7 +195,7 @@ package struct JSONMasker {
         var range: Range<Int>?
         var depth = 0
         repeat {
-            // Don't consume the token that ends the container or member, because the scan must read it.
+            // The scan must read the token that ends the container or member.
             var ahead = tokens
             guard let token = ahead.next() else { break }
             switch token.kind {
@@ -220,7 +221,6 @@ package struct JSONMasker {
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }
 
-// Strings that contain JSON, URLs, or a form.
 extension JSONMasker {
     private static let maximumStrings = 4
 
@@ -273,9 +273,7 @@ extension Redactor {
     /// Returns `nil` if the text isn't JSON, because its secrets are unknown.
     public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? { json(bytes, isStrict: true) }
 
-    /// Masks JSON text like ``json(_:)``.
-    ///
-    /// - Parameter isStrict: Pass `false` to accept several values, and words that JSON doesn't define.
+    /// Like ``json(_:)``. Without `isStrict`, accepts several values, and words that JSON doesn't define.
     mutating func json(_ bytes: some Sequence<UInt8>, isStrict: Bool) -> Data? {
         let redaction = redaction
         let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, isStrict: isStrict) {

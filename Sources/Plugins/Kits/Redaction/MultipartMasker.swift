@@ -5,12 +5,11 @@ import ErrandMessageSyntax
 
 /// Masks parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and secret values in other parts.
 ///
-/// Accepts any line end, truncated bodies, and folded fields, so it masks every field that a server may read. A part
-/// counts as secret if its head is invalid.
+/// Accepts any line end, truncated bodies and folded fields, so it masks every field that a server may read. A part
+/// with an invalid head counts as secret.
 struct MultipartMasker {
     private let bytes: [UInt8]
-    /// The lines that separate parts. If the boundary includes the hyphens, as on some devices, it's also a delimiter
-    /// by itself.
+    /// If the boundary includes the hyphens, as on some devices, it's also a delimiter by itself.
     private let delimiters: [[UInt8]]
     private var position = 0
     private var result: [UInt8] = []
@@ -22,8 +21,7 @@ struct MultipartMasker {
         delimiters = boundaries.map { Array($0.utf8) }
     }
 
-    /// Returns the boundary of the first part in a text: a line with two hyphens before a `Content-Disposition`. Returns
-    /// `nil` without parts.
+    /// Searches for a line with two hyphens before a `Content-Disposition`.
     static func boundary(in bytes: [UInt8]) -> String? {
         let (name, hyphens) = ("content-disposition:", UInt8(ascii: "-"))
         var last = bytes[..<0]
@@ -39,7 +37,7 @@ struct MultipartMasker {
         return nil
     }
 
-    /// Returns the masked body, or `nil` without any parts.
+    /// Returns `nil` if there aren't any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -49,12 +47,12 @@ struct MultipartMasker {
             let (line, end) = (line(at: position), end(of: position))
             result += bytes[position..<end]
             position = end
-            // An empty line here is the line break before a delimiter.
+            // The line break before a delimiter.
             if line.isEmpty { continue }
             if isLastDelimiter(line) { break }
             part(&redactor, depth)
         }
-        // Text after the last delimiter isn't part of any part.
+        // Text after the last delimiter.
         result += bytes[position...]
         return result
     }
@@ -84,7 +82,7 @@ struct MultipartMasker {
         }
     }
 
-    /// Reads a field and its continuation lines (RFC 5322, section 2.2.3). Masks a secret line by line.
+    /// Reads a field and its continuation lines (RFC 5322, section 2.2.3), and masks a secret line by line.
     ///
     /// Returns `nil` for a line that isn't a field, and masks it, because a server may read it as part of a field.
     private mutating func field(_ redactor: inout Redactor) -> (name: String, value: String)? {
@@ -103,7 +101,7 @@ struct MultipartMasker {
             for line in lines { result += line.text + line.end }
             return (name, value)
         }
-        // Remember the whole value and each line, because the value may be folded differently elsewhere.
+        // Remembers the whole value and each line, because the value may be folded differently elsewhere.
         redactor.remember(value)
         if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
         if colon != nil { result += "\(name): ".utf8 }
@@ -124,17 +122,17 @@ struct MultipartMasker {
         fields.contains { field in
             switch field.name.lowercased() {
             case "content-disposition":
-                // Parse the field in two ways, because servers treat backslashes within quotes differently.
+                // Parses the field in two ways, because servers treat backslashes within quotes differently.
                 (ContentDisposition(parsing: field.value).parameters.all + FieldParameters(parsing: field.value).all)
                     .contains { ["name", "name*"].contains($0.name) && redaction.isSecret($0.value) }
-            // Values with other encodings can't be masked, so they count as secret.
+            // Values with other encodings can't be masked.
             case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
             default: false
             }
         }
     }
 
-    /// Returns the bytes before the next delimiter's line break, or before the end, and advances past them.
+    /// Ends before the next delimiter's line break.
     private mutating func content() -> ArraySlice<UInt8> {
         let start = position
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -164,7 +162,7 @@ struct MultipartMasker {
         rest(of: line)?.starts(with: "--".utf8) == true
     }
 
-    /// Returns the text after the delimiter, or `nil` if the line isn't a delimiter.
+    /// Returns `nil` if the line isn't a delimiter.
     private func rest(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         for delimiter in delimiters where line.starts(with: delimiter) {
             let rest = line.dropFirst(delimiter.count)

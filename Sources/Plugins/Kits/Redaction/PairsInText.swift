@@ -1,7 +1,7 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks values after secret names in a text, and credentials after `Bearer` or `Basic`. Keeps all other bytes.
+/// Masks values after secret names in a text, and credentials after `Bearer` or `Basic`.
 ///
 /// Always masks a value after an equals sign or in quotation marks: `token=…`, `"password": "…"`. Masks a word after a
 /// colon only if it looks like a secret, because sentences contain colons, too: `password: required`.
@@ -9,17 +9,14 @@ struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
     private var ranges: [Range<Int>] = []
-    /// The bytes from a word's start to the next byte that no word contains. Remembered, so a long run isn't searched
-    /// again.
+    /// From a word's start to the next byte that no word contains. Remembered, so a long run isn't searched again.
     private var run = 0..<0
     /// The end of the last word after a colon that doesn't look like a secret. Parts of the word don't look like
     /// secrets either.
     private var harmlessEnd = 0
 
-    /// Returns the masked text, or `nil` if it contains no secret.
-    ///
-    /// - Parameter found: Receives the masked values that look like secrets even without a name, so they can be masked
-    ///   elsewhere.
+    /// Returns `nil` if the text contains no secret. `found` receives the masked values that look like secrets even
+    /// without a name, so they can be masked elsewhere.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
@@ -31,7 +28,7 @@ struct PairsInText {
         }
     }
 
-    /// Returns whether a text may contain pairs or credentials. Returns `false` for most texts without them.
+    /// A quick check that is `false` for most texts without pairs or credentials.
     static func mayHoldPairs(_ text: some Collection<UInt8>) -> Bool {
         text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldCredentials(text)
     }
@@ -58,7 +55,7 @@ struct PairsInText {
             result += bytes[end..<range.lowerBound]
             result += Redaction.mask.utf8
             end = range.upperBound
-            // Report only values that look like secrets. Otherwise, a harmless word would be masked everywhere.
+            // Other values could be harmless words, which would then be masked everywhere.
             if range.count >= 8, looksSecret(range) {
                 found(Substring(String(decoding: bytes[range], as: UTF8.self)))
             }
@@ -88,7 +85,6 @@ struct PairsInText {
 
     private static let longestName = 64
 
-    /// Returns the name before a separator, and whether it's quoted.
     private func name(before separator: Int) -> (text: String, isQuoted: Bool)? {
         var end = separator
         while end > 0, ASCII.isBlank(bytes[end - 1]) { end -= 1 }
@@ -114,12 +110,12 @@ struct PairsInText {
     private mutating func value(after separator: Int) -> Range<Int>? {
         var isColon = bytes[separator] == UInt8(ascii: ":")
         var start = separator + 1
-        // Accept `=>`, as in Ruby and PHP, and `:=`, as in Go.
+        // `=>` as in Ruby and PHP, and `:=` as in Go.
         if start < bytes.count, bytes[start] == UInt8(ascii: isColon ? "=" : ">") {
             start += 1
             isColon = false
         }
-        // A colon before two slashes ends the scheme of a URL.
+        // The scheme of a URL ends in a colon before two slashes.
         guard start < bytes.count, bytes[start] != bytes[separator],
             !isColon || !bytes[start...].starts(with: "//".utf8), let name = name(before: separator),
             isSecret(name.text)
@@ -159,7 +155,7 @@ struct PairsInText {
         bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || Self.isQuote($0) } ?? bytes.count
     }
 
-    /// Returns the content of a quoted string. Its quotation marks may be escaped.
+    /// The quotation marks may be escaped.
     private func quoted(from start: Int) -> Range<Int>? {
         var open = start
         while open < bytes.count, bytes[open] == UInt8(ascii: "\\") { open += 1 }
@@ -179,7 +175,7 @@ struct PairsInText {
             run = start..<(bytes[start...].firstIndex { $0 <= 0x20 || "\"'<>`;&".utf8.contains($0) } ?? bytes.count)
         }
         var end = run.upperBound
-        // If another pair starts after a comma, the word ends at the comma.
+        // The comma before another pair ends the word.
         if let comma = bytes[start..<end].firstIndex(of: UInt8(ascii: ",")),
             bytes[comma..<end].contains(where: { "=:".utf8.contains($0) })
         {
@@ -189,7 +185,7 @@ struct PairsInText {
         return start..<end
     }
 
-    /// Returns whether a value is a mask, or a word for a missing value such as `null`.
+    /// A mask, or a word for a missing value such as `null`.
     private func isHarmless(_ value: Range<Int>) -> Bool {
         let text = bytes[value]
         if text.elementsEqual(Redaction.mask.utf8) || text.allSatisfy({ $0 == UInt8(ascii: "*") }) { return true }
@@ -198,8 +194,8 @@ struct PairsInText {
             String(decoding: text, as: UTF8.self).lowercased())
     }
 
-    /// Returns whether a word has at least six bytes, and contains a digit, a symbol, or both a lowercase letter and an
-    /// uppercase letter after the first byte.
+    /// At least six bytes, with a digit, a symbol, or both a lowercase letter and an uppercase letter after the first
+    /// byte.
     private func looksSecret(_ word: Range<Int>) -> Bool {
         guard word.count >= 6 else { return false }
         if bytes[word].contains(where: { ASCII.isDigit($0) || "=@#$%^*!+".utf8.contains($0) }) { return true }
@@ -251,15 +247,14 @@ struct PairsInText {
     }
 }
 
-/// Masks the secrets of a text for people: those with a known shape, those of its URLs, and the values after secret
-/// names.
+/// Masks the secrets of a text for people: shaped secrets, secrets of URLs, and values after secret names.
 enum SecretsInText {
-    /// Returns false for most texts without secrets.
+    /// `false` for most texts without secrets.
     static func mayOccur(in text: some Collection<UInt8>) -> Bool {
         text.contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(text) || ShapedSecrets.mayOccur(in: text)
     }
 
-    /// Returns the text without the secrets, or nil if it has none.
+    /// Returns `nil` if the text contains no secret.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {

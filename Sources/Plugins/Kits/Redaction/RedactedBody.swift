@@ -78,7 +78,7 @@ extension Redactor {
             isText: Self.isText(essence))
     }
 
-    /// Returns whether a content type is text for people. Program code isn't.
+    /// Text for people. Program code doesn't count.
     private static func isText(_ essence: String) -> Bool {
         if essence.isEmpty || essence.hasPrefix("message/") { return true }
         if essence.hasPrefix("text/") { return !essence.hasSuffix("script") && essence != "text/css" }
@@ -90,15 +90,15 @@ extension Redactor {
         "application/x-pem-file",
     ]
 
-    /// Masks a body of another or unknown type, according to its first bytes.
+    /// Goes by the first bytes of the body.
     private mutating func undeclared(_ bytes: Data, isUnknown: Bool, isText: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            // In types other than text, accept several values and words that JSON doesn't define, because they can't
-            // hide a name.
+            // In types other than text, several values and words that JSON doesn't define are accepted, because they
+            // can't hide a name.
             if let masked = json(bytes, isStrict: isText) { return .shown(masked) }
-            // In text, also mask pairs between the values.
+            // Text can also contain pairs between the values.
             if isText, let masked = json(bytes, isStrict: false) { return .shown(withoutSecrets(masked)) }
             guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(isText ? withoutSecrets(bytes) : bytes) }
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
@@ -110,7 +110,7 @@ extension Redactor {
         }
     }
 
-    /// Masks the secrets in a text, which may be cut off within a character.
+    /// The text may be cut off within a character.
     private mutating func withoutSecrets(_ bytes: Data) -> Data {
         for rest in 0..<4 {
             guard let text = String(validating: bytes.dropLast(rest), as: UTF8.self) else { continue }
@@ -123,7 +123,7 @@ extension Redactor {
         return bytes
     }
 
-    /// Masks a text with the parts of a form in it, such as a recorded request. Returns `nil` without parts.
+    /// A text can contain the parts of a form, such as a recorded request. Returns `nil` without parts.
     private mutating func undeclaredParts(_ bytes: Data) -> Data? {
         guard let boundary = MultipartMasker.boundary(in: Array(bytes)) else { return nil }
         var masker = MultipartMasker(Array(bytes), boundary: boundary)
@@ -132,7 +132,7 @@ extension Redactor {
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {
         if let text = String(validating: bytes, as: UTF8.self) {
-            // The text can also be a log, as in "status=401 token=…", so mask its other secrets too.
+            // The text can also be a log, as in "status=401 token=…", so other secrets are masked too.
             return .shown(withoutSecrets(Data(form(text).utf8)))
         }
         // Values in another charset can't be masked, so the body is shown only if it contains no secret.

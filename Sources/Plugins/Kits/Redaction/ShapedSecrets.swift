@@ -1,12 +1,12 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks secrets that are known by their shape: private keys in PEM or of PGP, and JSON Web Tokens. All other bytes stay
-/// the same.
+/// Masks private keys in PEM or of PGP, and JSON Web Tokens.
 ///
-/// The lines around a private key stay. A key without an end is masked up to the end of the text, which may be truncated.
+/// The lines around a private key stay. A key without an end is masked up to the end of the text, which may be
+/// truncated.
 enum ShapedSecrets {
-    /// Returns false for almost all texts without such a secret.
+    /// `false` for almost all texts without such a secret.
     static func mayOccur(in text: some Collection<UInt8>) -> Bool {
         var (first, second): (UInt8, UInt8) = (0, 0)
         for byte in text {
@@ -17,7 +17,7 @@ enum ShapedSecrets {
         return false
     }
 
-    /// Returns the text with masks, or nil if it contains no such secret.
+    /// Returns `nil` if the text contains no such secret.
     static func masked(_ text: String, found: (Substring) -> Void) -> String? {
         guard mayOccur(in: text.utf8) else { return nil }
         let bytes = Array(text.utf8)
@@ -41,7 +41,7 @@ enum ShapedSecrets {
     )
     private static let longestLabel = 64
 
-    /// Returns what is between the lines of a private key that begins at an index.
+    /// Returns the range between the lines around a private key.
     private static func privateKey(at start: Int, in bytes: [UInt8]) -> Range<Int>? {
         guard bytes[start] == begin[0], bytes[start...].starts(with: begin) else { return nil }
         let label = start + begin.count
@@ -54,7 +54,7 @@ enum ShapedSecrets {
         return content.isEmpty || bytes[content].elementsEqual(Redaction.mask.utf8) ? nil : content
     }
 
-    /// Returns a token in the compact form of JOSE that begins at an index (RFC 7515, section 7.1).
+    /// The compact form of JOSE (RFC 7515, section 7.1).
     private static func token(at start: Int, in bytes: [UInt8]) -> Range<Int>? {
         guard bytes[start] == UInt8(ascii: "e"), bytes[start...].starts(with: "eyJ".utf8),
             start == 0 || !isOfToken(bytes[start - 1])

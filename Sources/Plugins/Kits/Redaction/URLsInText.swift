@@ -1,11 +1,9 @@
 import ErrandMessageSyntax
 
-/// Masks the secrets of URLs in a text: credentials, and secret items of queries and fragments. URLs can have any
-/// scheme or be relative, as in `GET /items?token=… failed`.
+/// Masks credentials and secret items of queries and fragments in URLs. The URLs can have any scheme or be relative, as
+/// in `GET /items?token=… failed`.
 enum URLsInText {
-    /// Returns the masked text, or `nil` if it contains no secret. Keeps all other characters.
-    ///
-    /// - Parameter found: Receives the secrets as they appear in the text.
+    /// Returns `nil` if the text contains no secret. `found` receives the secrets as they appear in the text.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
@@ -22,8 +20,8 @@ enum URLsInText {
                 result += word
             }
         }
-        // Treat a text that starts with a URL as a single URL, because one that isn't percent-encoded can contain
-        // spaces.
+        // A text that starts with a URL is a single URL, because URLs can contain spaces if they aren't
+        // percent-encoded.
         if startsWithURL(text) {
             add(text[...])
         } else {
@@ -46,7 +44,7 @@ enum URLsInText {
 
     private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || "\"<>`".utf8.contains(byte) }
 
-    /// Returns whether a byte can surround a URL in a sentence.
+    /// Whether a byte can surround a URL in a sentence.
     private static func isAround(_ byte: UInt8) -> Bool { "'()[]{}.,;:!".utf8.contains(byte) }
 
     private static func maskedWord(

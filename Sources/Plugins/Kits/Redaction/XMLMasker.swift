@@ -1,12 +1,12 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks secret values in XML and HTML. Keeps all other bytes.
+/// Masks secret values in XML and HTML.
 ///
 /// Masks the content of elements and the values of attributes with secret names, and values after a secret name, as in
 /// `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
 ///
-/// This isn't a parser, and accepts any bytes. It also reads truncated text, and tags in comments.
+/// This isn't a parser: it accepts any bytes, truncated text, and tags in comments.
 struct XMLMasker {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
@@ -25,7 +25,7 @@ struct XMLMasker {
         (self.bytes, self.isSecret) = (bytes, isSecret)
     }
 
-    /// Returns the masked text and its secrets. Returns `nil` if tags can't be found, as in UTF-16.
+    /// Returns `nil` if tags can't be found, as in UTF-16.
     static func masked(
         _ bytes: [UInt8], where isSecret: (String) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
@@ -75,13 +75,13 @@ struct XMLMasker {
         result += bytes[trimmed.upperBound..<range.upperBound]
     }
 
-    /// Returns a text with the secrets of URLs and pairs masked, or `nil` if it has none.
+    /// Returns `nil` if the range contains no secrets of URLs and pairs.
     private mutating func inner(_ range: Range<Int>) -> [UInt8]? {
         guard SecretsInText.mayOccur(in: bytes[range]),
             let string = String(validating: bytes[range], as: UTF8.self)
         else { return nil }
         var found: [String] = []
-        // In XML, `&` is written as `&amp;`, so `amp;` can precede a name.
+        // In XML, `&amp;` can precede a name.
         let masked = SecretsInText.masked(
             string, where: { isSecret($0.hasPrefix("amp;") ? String($0.dropFirst(4)) : $0) }
         ) { found.append(String($0)) }
@@ -100,7 +100,7 @@ struct XMLMasker {
         if position < bytes.count, "/?!".utf8.contains(bytes[position]) { position += 1 }
         let name = string(take { !Self.endsName($0) })
         result += bytes[start..<position]
-        // The text of a comment is read like other text.
+        // Comments are read like text.
         if name.isEmpty || name.hasPrefix("--") { return }
         if isEnd { return rest() }
         var attributes: [(name: String, value: Range<Int>)] = []
@@ -125,7 +125,7 @@ struct XMLMasker {
         if isNamed || isSecret(name) || isSecret(local(name)) { maskContent(of: Array(name.utf8)) }
     }
 
-    /// Reads attributes without advancing. Returns the position after the tag.
+    /// Returns the position after the tag, without advancing to it.
     private mutating func attributes(_ found: inout [(name: String, value: Range<Int>)]) -> Int {
         let start = position
         defer { position = start }
@@ -155,7 +155,7 @@ struct XMLMasker {
         return bytes.count
     }
 
-    /// Masks everything up to the end of the element or text.
+    /// Masks up to the end of the element or text.
     private mutating func maskContent(of name: [UInt8]) {
         let start = position
         var (depth, end) = (1, bytes.count)
