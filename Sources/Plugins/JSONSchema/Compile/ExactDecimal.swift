@@ -19,8 +19,7 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         let first = p
-        // The zeros since the last nonzero digit are added only before another one, so the mantissa doesn't end in
-        // zero.
+        // Adds the zeros since the last nonzero digit only before another one, so the mantissa doesn't end in zero.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]
@@ -104,7 +103,6 @@ struct ExactDecimal: Sendable, Hashable {
         return allDigits.lexicographicallyPrecedes(other.allDigits)
     }
 
-    /// The most significant first.
     private var allDigits: [UInt8] {
         if !isShort { return long }
         var (digits, rest) = ([UInt8](), short)
@@ -138,7 +136,7 @@ struct ExactDecimal: Sendable, Hashable {
     }
 
     private struct Remainder {
-        /// Words of nine decimal digits, the least significant first, with a word of room for the next digit.
+        /// Words of nine decimal digits, the least significant first. An extra word leaves room for the next digit.
         private var words: [UInt64]
         private var divisor: [UInt64]
 

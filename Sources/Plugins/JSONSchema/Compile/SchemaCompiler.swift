@@ -164,14 +164,13 @@ enum SchemaRecursion {
 /// The environments for resolving dynamic references. An environment maps each name to its anchor in the outermost
 /// resource that validation has entered. Equal environments have the same number, and the empty one has number 0.
 struct SchemaEnvironments {
-    /// An environment has a location number at the index of each name's number, or -1. Entries at the end may be
+    /// For each environment, a location number at the index of each name's number, or -1. Entries at the end may be
     /// missing.
     private var all: [[Int32]] = [[]]
     private var numbers: [[Int32]: Int] = [[]: 0]
     private var entered: [Key: Int] = [:]
     private var names: [String: Int] = [:]
     private var locations: [SchemaLocation] = []
-    /// For each entered resource, the numbers of its dynamic anchors.
     private var anchors: [Int: [(name: Int, location: Int32)]] = [:]
 
     private struct Key: Hashable {

@@ -4,7 +4,6 @@ import ErrandJSONValidation
 struct SchemaNode: Sendable {
     var location: SchemaLocation
     var resource = 0
-    /// As for the schema `false`.
     var isNever = false
     var kinds: UInt8 = ValueKind.all
     var isIntegral = false
@@ -14,7 +13,6 @@ struct SchemaNode: Sendable {
     var object: Int32 = -1
     var constant: Int32 = -1
     var enumeration: Int32 = -1
-    /// Keywords that apply other schemas to the same value.
     var gates: [SchemaGate] = []
     var annotations: [SchemaAnnotation] = []
 }

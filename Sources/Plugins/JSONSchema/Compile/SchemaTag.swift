@@ -1,14 +1,14 @@
 import ErrandJSONValidation
 
-/// A member that distinguishes the branches of an `anyOf` or `oneOf`, because an object with a certain value of it can
-/// fit only a few of them.
+/// A member that distinguishes the branches of an `anyOf` or `oneOf`. An object with a certain value of the member can
+/// fit only a few branches.
 ///
 /// Values are numbered in this order: strings, numbers, `true`, `false`, `null`, any other value, and a missing member.
 struct SchemaTag: Sendable {
     let key: [UInt8]
     let strings: [[UInt8]]
     let numbers: [ExactDecimal: Int]
-    /// The branches that an object with each value number can fit, in ascending order, or `nil` if there are too many.
+    /// By value number: the branches that an object can fit, in ascending order, or `nil` if there are too many.
     let branches: [[Int32]?]
 
     static let maximumBranches = 8
@@ -65,7 +65,7 @@ struct SchemaTag: Sendable {
 
     static let literalKinds = [ValueKind.true, ValueKind.false, ValueKind.null]
 
-    /// Returns the number of branches that remain for the most common string.
+    /// The branches that remain for the string that most branches allow.
     static func worst(_ claims: [Claim?]) -> Int {
         var counts: [[UInt8]: Int] = [:]
         var open = 0
@@ -90,7 +90,6 @@ struct SchemaTagFinder {
     private let constants: [SchemaConstants]
     private let spend: (_ steps: Int, _ bytes: Int) -> Bool
     private(set) var tags: [SchemaTag] = []
-    /// Caches the claims and the required keys of each object rule.
     private var claims: [Int32: [SchemaTag.Claim]] = [:]
     private var required: [Int32: Set<[UInt8]>] = [:]
     private var known: [Int32: [SchemaTag.Claim]] = [:]
@@ -166,7 +165,6 @@ struct SchemaTagFinder {
         return best.flatMap { SchemaTag($0.key, $0.claims) }
     }
 
-    /// Includes claims of the schemas that the schema always applies.
     private mutating func claims(of node: Int32) -> [SchemaTag.Claim] {
         if let known = known[node] { return known }
         let parts = parts(of: node).filter { nodes[Int($0)].object >= 0 }.map { nodes[Int($0)].object }

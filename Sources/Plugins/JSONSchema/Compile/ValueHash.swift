@@ -75,7 +75,6 @@ struct ValueHash: Sendable {
 
     func digest(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let none = ValueDigest(hash: 0, length: 0)
-        // The open containers, with the key of the next member.
         var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
         var p = range.lowerBound
         while p < range.upperBound {

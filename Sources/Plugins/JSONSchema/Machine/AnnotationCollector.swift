@@ -32,7 +32,6 @@ struct AnnotationCollector {
 
     func numbers(of result: Int) -> [Int] { notes[result] }
 
-    /// Without duplicates, in the order of the text.
     func annotations(of result: Int) -> [JSONAnnotation] {
         guard result < notes.count else { return [] }
         var known: Set<[String]> = []
@@ -45,8 +44,8 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Records the annotations of a lane's schema and of the schemas that it applies to the same value, or drops them
-    /// if the value doesn't fit.
+    /// Records the annotations of a lane's schema and of the schemas that it applies to the same value. Drops them if
+    /// the value doesn't fit.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {
@@ -78,7 +77,6 @@ extension SchemaValidator {
         }
     }
 
-    /// All annotations of a keyword share one copy of its value.
     private mutating func value(of location: SchemaLocation) -> JSONFragment {
         if let known = values[location] { return known }
         let made = JSONFragment(data: program.documents[location.document].data(location.value))
@@ -97,8 +95,8 @@ extension SchemaValidator {
                 collector?.move(from: first + Int(wire.child), to: frame.results + Int(wire.parent))
                 continue
             }
-            // These annotations come from a schema for unevaluated parts. They count only if no other lane evaluates
-            // the part, which is known only at the end of the enclosing value.
+            // A schema for unevaluated parts counts only if no other lane evaluates the part, which is known only at
+            // the end of the enclosing value.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
             guard !numbers.isEmpty, transition.evaluators >= 0 else { continue }
             let set = evaluators(transition)

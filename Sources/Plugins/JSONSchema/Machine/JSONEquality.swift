@@ -25,7 +25,7 @@ private struct ValueOutline {
     private struct Part {
         var start: Int
         var end: Int
-        /// The index after the last part inside this part.
+        /// After the last part inside this part.
         var next = 0
         var isContainer = false
     }
@@ -117,7 +117,6 @@ struct UniqueSet {
     private struct Entry: ProbeEntry {
         var hash: UInt64
         var range: Range<Int>
-        /// Equal elements have equal lengths.
         var length: Int
         var array: Int
     }

@@ -18,7 +18,6 @@ struct SchemaArena {
     /// Lists of indexes: the branches of gates, the lanes of roots, the keys of rules, and patterns.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
-    /// In bytes, approximately.
     private(set) var size = 0
 
     mutating func count(_ bytes: Int) { size += bytes }

@@ -8,7 +8,6 @@ struct SchemaFrame: BitwiseCopyable {
     var whole: StateIndex = 0
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
-    /// Plans, or -1.
     var array: Int32 = -1
     var object: Int32 = -1
     /// The entry of the current key in the object's plan. -1 for a key without an entry, -2 before the first key.
@@ -19,15 +18,15 @@ struct SchemaFrame: BitwiseCopyable {
     var isObject = false
     var hasEqual = false
     var start = 0
-    /// The indices of the current key's opening quote and after its closing quote.
+    /// The current key's opening quote.
     var key = 0
     var keyEnd = 0
     /// The index of the current element, or the number of members so far.
     var count = 0
     /// Bits of the first 64 keys of the plan.
     var seen: UInt64 = 0
-    /// The start of the lanes' results in the machine's `results`, and of the counters and further key bits in its
-    /// `words`.
+    /// The start of the lanes' results in the machine's `results`. Its `words` contain the counters and further key
+    /// bits.
     var results = 0
     var words = 0
     var number = 0

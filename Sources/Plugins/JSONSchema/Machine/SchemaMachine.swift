@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
-/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. Validations reuse a
-/// machine, one at a time.
+/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. One validation at a
+/// time uses a machine, and later validations reuse it.
 struct SchemaMachine {
     /// The maximum number of bytes that a reusable machine may gain.
     private static let keptBytes = 16 << 20
@@ -72,7 +72,6 @@ struct SchemaMachine {
     }
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
-    /// The steps spent on deriving states since the last `takeWork(of:)`.
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
@@ -203,8 +202,8 @@ extension SchemaMachine {
         return arena.add(made)
     }
 
-    /// Returns the lanes whose schemas a lane's schema applies to the same value, directly or indirectly. With
-    /// `onlyAll`, returns only lanes that hold whenever the given lane holds.
+    /// Returns the lanes whose schemas a lane's schema applies to the same value, directly or indirectly. `onlyAll`
+    /// limits them to lanes that hold whenever the given lane holds.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {

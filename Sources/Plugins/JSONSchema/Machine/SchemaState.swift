@@ -23,14 +23,13 @@ struct SchemaState {
     var wantsHash = false
     var hasArrays = false
     var hasObjects = false
-    /// Plans, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
     /// The tag and index of the tagged gate with the most branches, or -1.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// The index of the first variant, or -1. The variant for a value of the tag is the state that remains for objects
-    /// with the value. If a smaller state isn't worthwhile, the variant is this state.
+    /// The index of the first variant, or -1. A tag value's variant is the state that remains for objects with this
+    /// value. It's this state if a smaller state isn't worthwhile.
     var firstVariant = -1
 }
 
@@ -81,7 +80,7 @@ struct LaneGate {
     var tag: Int32 = -1
 }
 
-/// The state for a part of a value, such as an element, and how the part's results affect the lanes of the whole value.
+/// The state for a part of a value, such as an element, and the effect of its results on the whole value.
 struct SchemaTransition {
     var state: StateIndex
     var firstWire = 0
@@ -118,7 +117,6 @@ struct LaneArray {
     var minimum: Int
     var maximum: Int
     var isUnique: Bool
-    /// The counter for `contains`, or -1.
     var counter: Int32
     var minimumContained: Int
     var maximumContained: Int
@@ -128,7 +126,6 @@ struct LaneArray {
 struct ObjectPlan {
     var keys: SchemaKeys
     var firstEntry = 0
-    /// The words for the bits of keys beyond the first 64.
     var moreWords = 0
     var firstPattern = 0
     var patternCount = 0
@@ -154,7 +151,6 @@ struct LaneObject {
     var lane: Int32
     /// Bits of the required keys among the first 64.
     var required: UInt64 = 0
-    /// All required keys in the arena's `numbers`.
     var firstNeed = 0
     var needCount = 0
     var isWide = false

@@ -41,7 +41,6 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns `false` if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -202,7 +201,6 @@ extension SchemaValidator {
         return scan.index
     }
 
-    /// Returns `false` if the key was found before.
     private mutating func markSeen(_ entry: Int) -> Bool {
         if hasSeen(entry) { return false }
         if entry < 64 {

@@ -2,11 +2,8 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Delivers the results of a part's lanes to the innermost frame, which encloses the part.
-    ///
-    /// - Parameters:
-    ///   - results: the start of the part's results.
-    ///   - range: the part's range in the text.
+    /// Delivers the results of a part's lanes to the innermost frame, which encloses the part. `results` is where the
+    /// part's results start.
     @inline(__always) mutating func deliver(
         _ text: Span<UInt8>, _ results: Int, _ range: Range<Int>, _ digest: ValueDigest, _ depth: Int
     ) -> Bool {

@@ -2,11 +2,7 @@ import ErrandJSONValidation
 
 extension SchemaValidator {
     /// Returns whether a lane's gates hold, according to the results of their branches. If the lane is hard, reports
-    /// the gates that don't hold or adds them to `unexplained`.
-    ///
-    /// - Parameters:
-    ///   - results: the start of the state's results.
-    ///   - isFrame: whether the value is the array or object of the innermost frame instead of a scalar.
+    /// the gates that don't hold or adds them to `unexplained`. `isFrame` is `false` for a scalar.
     @inline(never) mutating func gatesHold(
         _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,
         _ depth: Int
@@ -111,7 +107,6 @@ extension SchemaValidator {
         return live
     }
 
-    /// Returns the branches whose annotations count for the gate's lane.
     func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
         func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
         switch gate.kind {

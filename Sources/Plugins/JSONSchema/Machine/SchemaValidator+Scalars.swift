@@ -2,7 +2,6 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Returns `false` if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {

@@ -26,8 +26,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// Whether tags distinguish branches, and the bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
-    /// Whether an object was validated against only some branches, and whether too many keys aren't named by a schema.
-    /// If both are true, the other branches may name such keys, so the text is validated again without tags.
+    /// Whether an object was validated against only some branches, and whether there were too many unknown keys. If
+    /// both are true, other branches may know some of these keys, so the text is validated again without tags.
     var hasParts = false
     var hasTooManyKeys = false
     /// While weighing, problems aren't listed. Their weights are added up to find the branch that a value fits best.

@@ -7,7 +7,7 @@ enum Metaschemas {
     static func text(of uri: String) -> String? { texts[uri] }
 }
 
-/// Without titles.
+/// The metaschemas in this file don't have titles.
 enum Metaschema2019 {
     static let documents: [(uri: String, text: String)] = [
         (
@@ -108,7 +108,6 @@ enum Metaschema2019 {
     ]
 }
 
-/// Without titles.
 enum Metaschema2020 {
     static let documents: [(uri: String, text: String)] = [
         (
@@ -229,7 +228,7 @@ enum Metaschema2020 {
     ]
 }
 
-/// Draft 7 is draft-handrews-json-schema-01. Without titles.
+/// draft-handrews-json-schema-01.
 enum MetaschemaDraft7 {
     static let documents: [(uri: String, text: String)] = [
         (

@@ -25,7 +25,7 @@ final class SchemaDocument: Sendable {
     let keys: [[UInt8]]
     private let tables: [Int: [[UInt8]: Int]]
 
-    /// The memory in bytes of a value, and of a key without its characters, including spare array capacity.
+    /// In bytes, for a value and for a key without its characters. Includes spare array capacity.
     private static let bytesOfValue = 100
     private static let bytesOfKey = 80
 
@@ -144,7 +144,6 @@ final class SchemaDocument: Sendable {
         return body(bytes.span, values[index].start..<values[index].end)
     }
 
-    /// Resolves escapes. Returns `nil` for a value that isn't a string.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
         return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
