@@ -2,12 +2,8 @@ import ErrandEssentials
 
 /// A type whose values are read without calling its `init(from:)`.
 protocol DirectlyDecodable: Decodable {
-    /// Returns the value at a position. Throws if the value can't be read.
-    ///
-    /// - Parameters:
-    ///   - frame: the frame around the value or, without a step, the value's own frame.
-    ///   - position: the value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
-    ///   - step: the step from the frame to the value.
+    /// Reads the value at a position in a frame. Without a step, the frame is the value's own, otherwise the frame
+    /// around it. The position is ``ValueFrame/absent`` for a null that the text doesn't contain.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
 
     /// Returns `nil` if an element can't be read directly.
@@ -182,7 +178,6 @@ extension DirectlyDecodable {
         return try frame.scoped(at: position, step) { try Value(from: $0) }
     }
 
-    /// Succeeds if the type can read every element directly.
     fileprivate static func readArray<Values>(in document: JSONDocument, at position: Int, into values: inout Values)
         -> Bool
     {
@@ -193,7 +188,6 @@ extension DirectlyDecodable {
         return true
     }
 
-    /// Succeeds if the type can read every value directly.
     fileprivate static func readDictionary<Values>(
         in document: JSONDocument, at position: Int, into values: inout Values
     ) -> Bool {

@@ -94,7 +94,6 @@ struct IndexBuilder {
         return index < text.count ? text[index] : 0
     }
 
-    /// Returns `nil` if the byte doesn't begin a scalar.
     @inline(__always) private static func scalar(
         _ text: Span<UInt8>, _ byte: UInt8, at start: Int
     ) -> (entry: IndexEntry, end: JSONTokenEnd)? {

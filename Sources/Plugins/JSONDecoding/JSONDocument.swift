@@ -30,7 +30,7 @@ final class JSONDocument {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
-    /// Limits reserved memory to 64 KiB, because an element of any size takes only two bytes of text.
+    /// Reserves at most 64 KiB, because an element takes only two bytes of text, whatever the size of its type.
     @inline(__always) static func room<Element>(for count: Int, _ type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
@@ -85,7 +85,6 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// Returns `nil` if the value isn't an array or an element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -98,7 +97,6 @@ final class JSONDocument {
         return elements
     }
 
-    /// Returns `nil` if the value isn't an object or a member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1

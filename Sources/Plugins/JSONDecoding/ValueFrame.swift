@@ -9,12 +9,11 @@ final class ValueFrame {
     let document: JSONDocument
     let position: Int
 
-    // The coding path.
     private let parent: ValueFrame?
     private let step: Step
     /// Whether a container created this frame for a nested container.
     private let isNested: Bool
-    /// A type may keep its frame after its value has been decoded.
+    /// A type may keep its frame longer than its value is being decoded.
     private var hasEnded = false
 
     private var count: Int?
@@ -22,7 +21,7 @@ final class ValueFrame {
     private var table: [String: Int]?
     private var cursor: JSONDocument.MemberCursor
 
-    /// Without an existential for an index.
+    /// Stores an index without an existential.
     enum Step {
         case index(Int)
         case key(any CodingKey)
@@ -48,7 +47,6 @@ final class ValueFrame {
 
     var entry: IndexEntry { entry(at: position) }
 
-    /// A null entry for ``absent``.
     func entry(at position: Int) -> IndexEntry {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
@@ -121,14 +119,12 @@ final class ValueFrame {
     /// Such keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
-    /// For objects with many, irregular or converted keys.
     private func look(up name: String) -> Int {
         let positions = table ?? (document.convertsKeys ? convertedKeys() : plainKeys())
         table = positions
         return positions[name] ?? Self.absent
     }
 
-    /// In the order of the text, without duplicates, converted by the strategy.
     var allKeys: [String] {
         if document.convertsKeys {
             return (table ?? convertedKeys()).sorted { $0.value < $1.value }.map(\.key)

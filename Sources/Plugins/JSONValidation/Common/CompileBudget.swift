@@ -17,7 +17,6 @@ package struct CompileBudget {
         return "needs more than \(limits.bytes) bytes when compiled"
     }
 
-    /// Returns `false` if the budget is exceeded.
     package mutating func spend(steps: Int, bytes: Int = 0) -> Bool {
         self.steps -= steps
         self.bytes -= bytes
@@ -30,7 +29,6 @@ package final class PatternRoom: Sendable {
 
     package init() {}
 
-    /// Returns `false` if too few bytes are left for a table.
     func take(_ bytes: Int) -> Bool {
         let (before, _) = left.subtract(bytes, ordering: .relaxed)
         if before >= bytes { return true }

@@ -16,7 +16,6 @@ package enum ValuePosition {
 }
 
 extension TextValidator where Self: ~Copyable {
-    /// Returns `nil` if the document can't be read.
     package mutating func firstByte(_ text: Span<UInt8>) -> Int? {
         if text.count > limits.maximumBytes {
             problems.stop(
@@ -117,7 +116,7 @@ package struct ProblemList {
     package let limit: Int
     private(set) var problems: [JSONProblem] = []
     package private(set) var count = 0
-    /// Whether the text has a problem, even if all parts that couldn't be judged are valid.
+    /// Whether the text has a problem, even if all unjudged parts are valid.
     private var isCertain = false
     /// Whether a limit or an unusable shape left a part unjudged. Derived problems are uncertain then.
     private(set) var hasUnjudged = false
@@ -127,7 +126,7 @@ package struct ProblemList {
     package var isFull: Bool { problems.count >= limit }
 
     /// Records how a problem affects the verdict. A derived problem follows from the results of several parts or
-    /// schemas, and is uncertain if one of the results may be missing.
+    /// schemas. It's uncertain if one of these results may be missing.
     package mutating func note(_ kind: JSONProblem.Kind, isDerived: Bool = false) {
         if kind == .limit || kind == .shape {
             hasUnjudged = true
@@ -136,7 +135,6 @@ package struct ProblemList {
         }
     }
 
-    /// Creates the problem only if the list isn't full.
     package mutating func add(_ problem: @autoclosure () -> JSONProblem) {
         count += 1
         if !isFull { problems.append(problem()) }

@@ -142,7 +142,6 @@ extension ShapeValidator {
         problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
-    /// Returns `nil` if no value starts here.
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
         switch text[p] {
         case JSONGrammar.quote: return ValueKind.string

@@ -1,15 +1,15 @@
 import ErrandJSONSyntax
 
 /// Finds duplicate keys without storing every key. An order is the list of keys of an earlier object at the same place,
-/// which are all different. If an object's keys are among them and in the same order, it doesn't have duplicates, and
-/// its keys aren't stored.
+/// which are all different. An object whose keys are among them, in the same order, doesn't have duplicates, so its
+/// keys aren't stored.
 ///
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
-/// members of an object share a few places, by key. Values at the same place usually have the same keys.
+/// members of an object share a few places, by key.
 struct KeyOrders {
     /// A frame has one bit per key in a 64-bit word.
     static let maximumKeys = 64
-    /// The number of later keys to compare if a key isn't the next one of the order. The object lacks the skipped keys.
+    /// If a key isn't the next key of the order, this many later keys are compared with it.
     static let reach = 4
     /// Orders take 4 KB each.
     private static let maximumOrders = 64
@@ -83,7 +83,6 @@ struct KeyOrders {
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses
-        // All remaining places share the last order, which never gets keys.
         return order < Self.maximumOrders - 1 && misses & (misses &- 1) == 0
     }
 
@@ -136,7 +135,6 @@ struct OrderedKey: BitwiseCopyable {
     }
 }
 
-/// Compares the keys of objects without constraints with an earlier object's keys before storing them.
 extension ShapeValidator {
     @inline(__always) mutating func order(of text: Span<UInt8>) -> Int32 {
         if frame.order < 0 { return orders.first() }
@@ -189,7 +187,6 @@ extension ShapeValidator {
         return nil
     }
 
-    /// The limit also counts keys that follow an order, which aren't stored.
     mutating func store(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash: UInt64, object: Int
     ) -> ProbeOutcome {

@@ -53,11 +53,8 @@ struct ShapeCompiler {
         return flatten(shape, &visited, &seen)
     }
 
-    /// Returns the alternatives of a shape, each with its checks.
-    ///
-    /// - Parameters:
-    ///   - visited: the enclosing recursive shapes.
-    ///   - seen: the shapes whose alternatives were already added under the same checks.
+    /// Returns the alternatives of a shape, each with its checks. `visited` contains the enclosing recursive shapes,
+    /// and `seen` the shapes that were already added under the same checks.
     private mutating func flatten(
         _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
     ) -> [ShapeAlternative] {
@@ -101,7 +98,7 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// Separate for literals, numbers and strings. Numbers and strings are compared by value; for literals, the kind
+    /// Separate for literals, numbers and strings. Numbers and strings are compared by value. For literals, the kind
     /// suffices.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])

@@ -75,7 +75,6 @@ struct ShapeRule {
     var plain: UInt8 = 0
     /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0
-    /// See `isNonEmptyOnly`.
     var isNonEmptyString = false
     var hasChecks = false
     var string: Int32 = -1

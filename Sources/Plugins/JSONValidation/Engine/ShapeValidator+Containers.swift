@@ -158,8 +158,8 @@ extension ShapeValidator {
         }
     }
 
-    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape,
-    /// otherwise the tags of all shapes that fit equally well.
+    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape.
+    /// Otherwise, reports the tags of all shapes that fit equally well.
     private mutating func choose(
         _ text: Span<UInt8>, without rule: TagRule, _ node: Int, _ start: Int, at p: Int?, _ depth: Int
     ) -> Choice {
@@ -201,7 +201,6 @@ extension ShapeValidator {
         problems.add(problem)
     }
 
-    /// Skips members without validating them.
     private mutating func find(_ text: Span<UInt8>, _ key: KeyTable, in start: Int) -> MemberSearch.Outcome {
         var search = MemberSearch(in: text, from: start, budget: skipBudget)
         let outcome = search.find(in: text) { isText(text, Int(key.first), $0, $0.hasEscapes(in: text)) }

@@ -231,7 +231,6 @@ extension ShapeValidator {
         }
     }
 
-    /// `unions` caches the costs for nodes with several rules.
     private func cost(
         _ index: Int, _ kind: UInt8, _ match: AlternativeMatch, _ first: Int, _ unions: inout [Int: Int]
     ) -> Int {
@@ -290,7 +289,7 @@ extension ShapeValidator {
 }
 
 extension ShapeValidator {
-    /// An open array or object, or the document. An index of -1 is missing.
+    /// An open array or object, or the document. Missing indexes are -1.
     struct Frame: BitwiseCopyable {
         var node: Int32 = 0
         /// The node for elements or unnamed keys.

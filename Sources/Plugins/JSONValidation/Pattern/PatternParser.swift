@@ -88,7 +88,6 @@ package struct PatternParser {
         throw PatternFault(reason: budget.excess, offset: index, kind: .tooLarge)
     }
 
-    /// Equal sets are stored once.
     mutating func number(_ set: PatternSet) throws(PatternFault) -> Int32 {
         try spend(steps: set.ranges.count)
         if let known = numbers[set] { return known }

@@ -10,8 +10,8 @@ enum PatternStep: Sendable {
     case accept
 }
 
-/// A pattern, compiled into steps. A machine tries all possible matches at once, without backtracking, in at most the
-/// length of the text times the number of steps.
+/// A pattern, compiled into steps. A machine tries all possible matches at once, without backtracking, so the time is
+/// at most the length of the text times the number of steps.
 package final class PatternProgram: Sendable {
     /// Includes expanded repetitions.
     static let maximumSteps = 100_000
@@ -201,7 +201,6 @@ enum PatternAssertion: Sendable {
 
 package struct PatternFault: Error, Hashable {
     package enum Kind: Hashable {
-        /// Not a regular expression.
         case invalid
         /// Possibly a regular expression, but with unsupported syntax.
         case unsupported

@@ -2,7 +2,7 @@
 enum PatternScripts {
     private struct Script {
         var characters: [ClosedRange<UInt32>]
-        /// The characters either in the script or in its Script_Extensions set.
+        /// The characters for which Script and Script_Extensions differ.
         var differences: [ClosedRange<UInt32>]
     }
 

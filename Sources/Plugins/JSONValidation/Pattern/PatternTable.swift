@@ -53,7 +53,7 @@ package final class PatternTable: Sendable {
     }
 }
 
-/// A pattern's tables. Each is built when matching has taken as many steps as building may take.
+/// Each table is built when matching has taken as many steps as building may take.
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
@@ -107,7 +107,6 @@ struct PatternTableBuilder {
     private struct State: Hashable {
         /// The steps that read a character, in order.
         var stepIndices: [Int32]
-        /// Whether the pattern has matched here.
         var isAccepted: Bool
         var isAcceptedAtEnd: Bool
     }

@@ -90,7 +90,6 @@ struct ExampleShape {
     static let string = with { $0.hasString = true }
     static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
 
-    /// `nil` for an empty array.
     static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
 
     static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {

@@ -25,7 +25,6 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
         return excludesUpper ? value < upper : value <= upper
     }
 
-    /// `nil` for a custom range expression.
     var text: String? {
         if other != nil { return nil }
         if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }

@@ -66,10 +66,8 @@ enum ShapeForm: Sendable {
     case custom(JSONShape, JSONCheck)
     case recursive(ShapeReference, JSONShape)
     case reference(ShapeReference)
-    /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
