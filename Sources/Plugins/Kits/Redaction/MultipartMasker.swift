@@ -37,7 +37,6 @@ struct MultipartMasker {
         return nil
     }
 
-    /// Returns `nil` if there aren't any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiters.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -162,7 +161,6 @@ struct MultipartMasker {
         rest(of: line)?.starts(with: "--".utf8) == true
     }
 
-    /// Returns `nil` if the line isn't a delimiter.
     private func rest(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         for delimiter in delimiters where line.starts(with: delimiter) {
             let rest = line.dropFirst(delimiter.count)

@@ -254,7 +254,6 @@ enum SecretsInText {
         text.contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(text) || ShapedSecrets.mayOccur(in: text)
     }
 
-    /// Returns `nil` if the text contains no secret.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {

@@ -90,7 +90,6 @@ extension Redactor {
         "application/x-pem-file",
     ]
 
-    /// Goes by the first bytes of the body.
     private mutating func undeclared(_ bytes: Data, isUnknown: Bool, isText: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {

@@ -17,7 +17,6 @@ enum ShapedSecrets {
         return false
     }
 
-    /// Returns `nil` if the text contains no such secret.
     static func masked(_ text: String, found: (Substring) -> Void) -> String? {
         guard mayOccur(in: text.utf8) else { return nil }
         let bytes = Array(text.utf8)

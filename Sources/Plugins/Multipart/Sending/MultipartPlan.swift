@@ -43,7 +43,6 @@ struct MultipartPlan: Sendable {
         append(.data(Data("\r\n--\(boundary.text)--\r\n".utf8)))
     }
 
-    /// In memory if it's short, otherwise read while it is sent.
     var body: RequestBody {
         if let joined { return .data(joined, contentType: contentType) }
         if isReplayable {

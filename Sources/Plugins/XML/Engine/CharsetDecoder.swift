@@ -23,7 +23,6 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    /// An empty header counts as `nil`.
     init(header: String?, limit: Int) {
         // Charsets that are decoded as a whole keep the document in memory, so even an unlimited stream has a limit.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit

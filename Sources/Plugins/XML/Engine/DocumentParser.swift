@@ -22,7 +22,6 @@ struct DocumentParser: Sendable {
     /// After a failure, you can still take the events before it.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
-    /// Throws if the document is incomplete.
     mutating func finish() throws(XMLError) {
         try read(Data(), isLast: true)
         try reader.finish()

@@ -48,7 +48,7 @@ struct DocumentReader: Sendable {
         events.append(event)
     }
 
-    /// The bytes must be whole characters of valid UTF-8. After a failure, you can still take earlier events.
+    /// The bytes must be whole characters of valid UTF-8.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -159,7 +159,7 @@ struct DocumentReader: Sendable {
         }
     }
 
-    /// Finds `]]>`. Returns `nil` if more bytes are needed.
+    /// Whether `]]>` is at the index, or `nil` if more bytes are needed.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -211,7 +211,7 @@ extension DocumentReader {
         return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
     }
 
-    /// Finds `--` and another byte. Returns `nil` if more bytes are needed.
+    /// Whether `--` and another byte are at the index, or `nil` if more bytes are needed.
     private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "-") else { return false }
         guard index + 1 < part.count else { return nil }

@@ -122,7 +122,6 @@ struct NameTable: Sendable {
     struct Entry: Sendable {
         let written: [UInt8]
         let name: XMLName
-        /// The declarations in effect when the name was resolved.
         fileprivate let scope: Int
         fileprivate let isElement: Bool
     }

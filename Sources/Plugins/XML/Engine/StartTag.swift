@@ -25,7 +25,6 @@ struct StartTag {
         }
     }
 
-    /// Returns the index after the attribute.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -68,8 +67,7 @@ struct StartTag {
             return last + 1
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): value.append(UInt8(ascii: " "))
         case UInt8(ascii: "\r"):
-            // CR LF becomes only one space, because it becomes one character before whitespace is normalized (section
-            // 2.11).
+            // CR LF becomes one character before whitespace is normalized (section 2.11), so it becomes only one space.
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:

@@ -1,7 +1,6 @@
 import ErrandMessageSyntax
 
-/// The declaration at the start of a document, such as `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML
-/// 1.0, section 2.8).
+/// Such as `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML 1.0, section 2.8).
 struct XMLDeclaration {
     /// In lowercase.
     private(set) var encoding: String?
