@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONValidation
 
 extension KeywordReader {
-    /// 2020-12 core, section 10. Returns `false` for keywords of other vocabularies.
+    /// 2020-12 core, section 10. Returns `false` for keywords of other vocabularies, like the methods below.
     mutating func applicator(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         let is2020 = vocabulary.draft == .draft2020_12
         switch keyword {
@@ -71,7 +71,7 @@ extension KeywordReader {
         array.containsEvaluates = vocabulary.draft == .draft2020_12
     }
 
-    /// 2020-12 core, section 11. Returns `false` for keywords of other vocabularies.
+    /// 2020-12 core, section 11.
     mutating func unevaluated(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "unevaluatedItems": array.unevaluated = try schema(value)
@@ -81,7 +81,7 @@ extension KeywordReader {
         return true
     }
 
-    /// 2020-12 validation, section 6. Returns `false` for keywords of other vocabularies.
+    /// 2020-12 validation, section 6.
     mutating func assertion(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "type": try type(value)

@@ -80,6 +80,7 @@ struct SchemaTag: Sendable {
     }
 }
 
+/// Finds the tags of a schema's gates, as far as the compile budget lasts.
 struct SchemaTagFinder {
     static let minimumBranches = 3
     /// The maximum number of schemas searched for a branch's claims, of claims per branch, and of values per claim.

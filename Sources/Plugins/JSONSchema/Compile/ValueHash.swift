@@ -97,7 +97,7 @@ struct ValueHash: Sendable {
             default:
                 let first = p
                 p = JSONGrammar.scalarEnd(text, p)
-                // Prevents an endless loop.
+                // Prevents an endless loop, which valid text can't cause.
                 if p == first { return none }
                 if let last = open.last, last.isObject, last.key == nil {
                     open[open.count - 1].key = self.text(text, first..<p)

@@ -51,7 +51,7 @@ private struct ValueOutline {
                 parts[last].next = parts.count
             default:
                 let behind = JSONGrammar.scalarEnd(text, p)
-                // Prevents an endless loop.
+                // Prevents an endless loop, which valid text can't cause.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
                 p = behind

@@ -23,7 +23,7 @@ struct SchemaFrame: BitwiseCopyable {
     var keyEnd = 0
     /// The index of the current element, or the number of members so far.
     var count = 0
-    /// Bits of the first 64 keys of the plan.
+    /// One bit for each of the plan's first 64 keys.
     var seen: UInt64 = 0
     /// The start of the lanes' results in the machine's `results`. Its `words` contain the counters and further key
     /// bits.
@@ -48,5 +48,6 @@ struct PendingPart {
 struct PendingFate: Hashable {
     var container: Int
     var lane: Int32
+    /// One bit for each lane that evaluates the parts if it holds.
     var evaluators: [UInt64]
 }

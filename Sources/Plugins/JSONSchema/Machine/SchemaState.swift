@@ -23,6 +23,7 @@ struct SchemaState {
     var wantsHash = false
     var hasArrays = false
     var hasObjects = false
+    /// Plans, or -1 before the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
     /// The tag and index of the tagged gate with the most branches, or -1.
@@ -102,6 +103,7 @@ struct SchemaWire {
     var evaluates = false
 }
 
+/// The array rules of all lanes of a state.
 struct ArrayPlan {
     var firstPrefix = 0
     var prefixCount = 0
@@ -123,9 +125,11 @@ struct LaneArray {
     var asksUnevaluated: Bool
 }
 
+/// The object rules of all lanes of a state.
 struct ObjectPlan {
     var keys: SchemaKeys
     var firstEntry = 0
+    /// The words for the bits of keys beyond the first 64.
     var moreWords = 0
     var firstPattern = 0
     var patternCount = 0
@@ -151,6 +155,7 @@ struct LaneObject {
     var lane: Int32
     /// Bits of the required keys among the first 64.
     var required: UInt64 = 0
+    /// Required keys, in the arena's `numbers`.
     var firstNeed = 0
     var needCount = 0
     var isWide = false

@@ -102,6 +102,7 @@ extension SchemaValidator {
                 for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
                     return true
                 }
+                // A string with escapes may still equal one of the constants.
                 return content.hasEscapes(in: text) && machine.arena.keys.find(text, content, in: keys) >= 0
             }
             return machine.arena.keys.find(text, content, in: keys) >= 0

@@ -5,6 +5,7 @@ import ErrandJSONValidation
 /// The other branches fail, because they require another value of the tag, so their results aren't computed. The
 /// reported problems don't change, and an object still costs the steps of all branches.
 extension SchemaValidator {
+    /// Must be left to derive a variant.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
     /// The number of bytes that may be skipped to find the tag, divided by the square of the number of branches.
     /// Validating against a few branches is faster than searching for the tag.

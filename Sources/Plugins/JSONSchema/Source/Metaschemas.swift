@@ -228,7 +228,7 @@ enum Metaschema2020 {
     ]
 }
 
-/// draft-handrews-json-schema-01.
+/// Defined in draft-handrews-json-schema-01.
 enum MetaschemaDraft7 {
     static let documents: [(uri: String, text: String)] = [
         (

@@ -23,6 +23,7 @@ final class SchemaDocument: Sendable {
     let children: [Int]
     /// Empty keys for elements of arrays.
     let keys: [[UInt8]]
+    /// The members of large objects by key.
     private let tables: [Int: [[UInt8]: Int]]
 
     /// In bytes, for a value and for a key without its characters. Includes spare array capacity.
@@ -220,6 +221,7 @@ final class SchemaDocument: Sendable {
     }
 }
 
+/// A schema with its own URI, and its anchors.
 struct SchemaResource {
     var uri: String
     var root: SchemaLocation

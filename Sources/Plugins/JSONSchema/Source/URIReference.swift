@@ -6,7 +6,7 @@ struct URIReference: Sendable {
     var query: Substring?
     var fragment: Substring?
 
-    /// The expression in appendix B matches every text.
+    /// The expression in RFC 3986, appendix B, matches every text.
     init(_ text: String) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: "#") {
@@ -30,7 +30,7 @@ struct URIReference: Sendable {
         path = rest
     }
 
-    /// Section 5.2.
+    /// RFC 3986, section 5.2.
     static func resolve(_ text: String, against base: String) -> (uri: String, fragment: String?) {
         var target = URIReference(text)
         let fragment = target.fragment.map(String.init)
@@ -61,7 +61,7 @@ struct URIReference: Sendable {
         return "\(base.path[...slash])\(path)"
     }
 
-    /// Section 5.2.4.
+    /// RFC 3986, section 5.2.4.
     private static func withoutDots(_ path: Substring) -> String {
         guard path.contains("./") || path.hasSuffix(".") else { return String(path) }
         let isRooted = path.hasPrefix("/")
