@@ -123,7 +123,7 @@ extension XMLTree {
     }
 }
 
-/// Small pieces produce few events at a time.
+/// Small pieces of data, which produce few events at a time.
 struct DataPieces {
     private var rest: Data
 

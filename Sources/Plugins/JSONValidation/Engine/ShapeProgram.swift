@@ -72,6 +72,7 @@ final class ShapeProgram: Sendable {
 /// The constraints of a value. An index of -1 means that the rule is missing.
 struct ShapeRule {
     var kinds: UInt8 = 0
+    /// The kinds whose values all fit.
     var plain: UInt8 = 0
     /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0

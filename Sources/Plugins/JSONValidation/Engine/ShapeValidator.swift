@@ -310,7 +310,7 @@ extension ShapeValidator {
         var key = 0
         /// The number of elements before the current one, or of unnamed keys.
         var count = 0
-        /// Bits of the first 64 keys of the rule or order.
+        /// One bit for each of the first 64 keys of the rule or order.
         var seen: UInt64 = 0
         var orderedBefore = 0
         var object = 0

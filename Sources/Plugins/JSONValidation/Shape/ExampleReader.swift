@@ -46,7 +46,6 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Returns `false` after the closing bracket.
     private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
         skipSpace(text)
         guard p < text.count else { return false }

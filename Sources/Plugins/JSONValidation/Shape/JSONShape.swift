@@ -337,6 +337,7 @@ public struct JSONShapeError: DescribedError, Sendable, Hashable {
     public var errorCode: Int { 1 }
 }
 
+/// A value that is created on first use.
 final class Once<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 

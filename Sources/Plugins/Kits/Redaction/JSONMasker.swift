@@ -44,14 +44,11 @@ package struct JSONMasker {
     /// Texts with deeper containers aren't masked.
     private static let maximumDepth = 256
 
-    /// Replaces each secret value with the mask as a string. Returns the text, and the replaced strings and words.
+    /// Replaces each secret value with the mask as a string. Returns the text, and the replaced strings and words, or
+    /// `nil` if the text isn't JSON. A field counts as secret if its name contains an escape.
     ///
-    /// A field counts as secret if its name contains an escape. Returns `nil` if the text isn't JSON.
-    ///
-    /// - Parameters:
-    ///   - isStrict: Whether the text must follow RFC 8259. If `false`, it may contain several values, and words that
-    ///     JSON doesn't define.
-    ///   - isSecret: Returns whether a field with this name, in UTF-8, contains a secret.
+    /// If `isStrict` is `false`, the text may contain several values, and words that JSON doesn't define. Passes field
+    /// names to `isSecret` in UTF-8.
     package static func masked(
         _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
         where isSecret: (Span<UInt8>) -> Bool
@@ -195,7 +192,7 @@ package struct JSONMasker {
         var range: Range<Int>?
         var depth = 0
         repeat {
-            // The scan must read the token that ends the container or member.
+            // Looks ahead in a copy, because the scan must read the token that ends the container or member.
             var ahead = tokens
             guard let token = ahead.next() else { break }
             switch token.kind {
@@ -221,6 +218,7 @@ package struct JSONMasker {
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }
 
+// Strings that contain JSON, URLs, or a form.
 extension JSONMasker {
     private static let maximumStrings = 4
 

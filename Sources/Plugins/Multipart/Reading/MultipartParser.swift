@@ -224,7 +224,7 @@ struct BoundaryScanner {
                 return result
             }
         }
-        // The end of the data may contain a carriage return and the start of a separator.
+        // Holds back the end of the data, which may contain a carriage return and the start of a separator.
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 

@@ -72,7 +72,6 @@ struct MultipartPlan: Sendable {
         switch segment {
         case .data(let data):
             lengthen(by: Int64(data.count))
-            // Sends delimiters and headers in one piece.
             if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
                 last.append(data)
                 segments[segments.count - 1] = .data(last)
