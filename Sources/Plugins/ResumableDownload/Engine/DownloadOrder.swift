@@ -15,7 +15,6 @@ struct DownloadOrder: Sendable {
     let meter: TransferMeter
     let control: TransferControl
     let checksum: [UInt8]?
-    /// Whether the request may be sent more than once.
     let isRepeatable: Bool
     let user: TransferUser
     private let pin: UserPin
@@ -91,8 +90,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// Remembers the last report to the activity. The activity gets another report only if the bytes have changed, not if
-/// only the state has.
+/// Prevents reports to the activity that change only the state.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -5,7 +5,7 @@ import ErrandSupport
 import ErrandTransfers
 
 extension DownloadRun {
-    /// Sends one request and writes the body to a part. Returns `.whole` if all requested bytes have arrived.
+    /// Returns `.whole` if all requested bytes have arrived.
     func transfer(
         part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
@@ -80,12 +80,11 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// Returns the content coding that has to be decoded, or nil if the body contains the file's own bytes. Throws if
-    /// another request wouldn't help.
+    /// Returns nil if the body contains the file's own bytes. Throws if another request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
-        // If the file itself is compressed, such as `film.gz`, its bytes aren't decoded.
+        // A file that is itself compressed isn't decoded.
         let name = (destination.name ?? response.url.lastPathComponent).lowercased()
         let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
@@ -98,7 +97,7 @@ extension DownloadRun {
         return coding
     }
 
-    /// Sends a request. A pause, or another segment that takes over the part, ends the wait for the response.
+    /// A pause, or another segment that takes over the part, ends the wait for the response.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
             claim?.onInterrupt(cancel)
@@ -122,11 +121,10 @@ extension DownloadRun {
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else {
-            // Keep the other properties, which describe the bytes on disk.
             try file.learn(total: representation.total)
         }
-        // The digest covers encoded bytes (RFC 9530, section 3), so it's useless if the transport has decoded them.
-        // Then the length is missing too.
+        // The digest covers encoded bytes (RFC 9530, section 3). If the transport decoded them, the length is missing
+        // too.
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }
@@ -136,12 +134,11 @@ extension DownloadRun {
         }
     }
 
-    /// Receives a response that contains the whole file, although a range may have been requested.
+    /// Receives the whole file, although a range may have been requested.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
-            // The version is the same, so skip the bytes on disk.
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }
             try accept(response, representation, isNew: false)
             order.report(.skipping(file.plan.frontier))
@@ -158,7 +155,7 @@ extension DownloadRun {
         }
     }
 
-    /// Writes a body to a part. Skips the body's first `skipping` bytes and stops at `end`.
+    /// Skips the body's first `skipping` bytes and stops at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -262,7 +259,7 @@ extension DownloadRun {
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // Remove the bytes, because the check would reject them again. If it was cancelled, keep them.
+            // The check would reject the same bytes again, unless it was cancelled.
             if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }
@@ -280,7 +277,7 @@ extension DownloadRun {
             try file.finish(replacing: path)
             return path
         }
-        // Clean the name again, because in a shared directory other users can write to the sidecar.
+        // Clean the name again: in a shared directory, other users can write to the sidecar.
         let name = file.suggestedName.flatMap(SafeFileName.clean) ?? "download"
         if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))

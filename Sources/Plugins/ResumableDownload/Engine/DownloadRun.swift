@@ -30,7 +30,6 @@ struct DownloadRun: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
-        /// The bytes don't match the server's digest.
         case damaged(TransferError)
         /// The bytes have a content coding that wasn't requested.
         case coded(String)
@@ -43,7 +42,6 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// Downloads the file. After a failure, keeps the received bytes if the download can be resumed.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await attemptUntilComplete()
@@ -78,13 +76,13 @@ struct DownloadRun: Sendable {
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         // Further requests are sent only for the user whose bytes are on disk.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
-        // Reports the bytes on disk, so a progress bar continues where it ended, even if the download starts paused.
+        // A progress bar continues where it ended, even if the download starts paused.
         if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // If this number increases, an inner retry filter has repeated the request already, so this filter doesn't.
+            // If this number increases, an inner retry filter has already repeated the request.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -155,11 +153,11 @@ struct DownloadRun: Sendable {
         var retry: TransferRetries
         var mark: HighWaterMark
         var hasRefetched = false
-        /// The other source that offered the rest in the last attempt.
+        /// The source that offered the rest in the last attempt, if it wasn't the recorded source.
         var otherSource: String?
     }
 
-    /// Prepares to fetch the file in one piece. Throws the error instead if that wouldn't help, or was done before.
+    /// Prepares to fetch the file in one piece. Throws the error if that wouldn't help, or was done before.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -170,9 +168,8 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// Handles a response in which another source, such as a mirror, offers the rest. At first, keeps the bytes on
-    /// disk, because their own source may respond again. If the other source offers the rest twice in a row, starts
-    /// over there.
+    /// Handles a mirror that offers the rest. At first, keeps the bytes on disk, because their own source may respond
+    /// again. If the mirror offers the rest twice in a row, starts over there.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -220,8 +217,8 @@ extension DownloadRun {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // Request the last byte again. The response shows whether the file has changed, and its length. This is
-            // needed if an earlier run received all bytes but didn't finish, or if the length is still unknown.
+            // Requesting the last byte again shows whether the file has changed, and its length. An earlier run may
+            // have received all bytes without finishing.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -241,8 +238,7 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Requests the first segment, which shows whether the server supports ranges. If it does, fetches the rest in
-    /// segments.
+    /// Requests the first segment, which shows whether the server supports ranges.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -250,8 +246,7 @@ extension DownloadRun {
         return try await segments(plan)
     }
 
-    /// Fetches the missing ranges in concurrent segments. If a segment fails, others continue its part. If the file
-    /// isn't complete at the end, throws the first failure.
+    /// If a segment fails, others continue its part. If the file isn't complete at the end, throws the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
@@ -281,8 +276,7 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Fetches one part after another. Gives its part back after a failure. Returns nil if other workers fetched
-    /// everything.
+    /// Gives its part back after a failure. Returns nil if other workers fetched everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
@@ -306,12 +300,12 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Fetches a part. Returns nil if another segment took over all of it.
+    /// Returns nil if another segment took over the whole part.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
         while let part = file.part(claim.start), !part.isDone {
-            // A server may send less than requested, but not an empty range, and not ever smaller pieces.
+            // A server may send less than requested, but not in ever smaller pieces.
             requests += 1
             if requests > 100 {
                 throw ErrandError(.truncated, "the server sent the range in more than 100 pieces")
@@ -323,7 +317,7 @@ extension DownloadRun {
                 guard case .whole(let last) = outcome else { return outcome }
                 response = last
             } catch {
-                // Another segment took over some or all of the part, so check again what's left of it.
+                // Another segment took over some or all of the part.
                 if claim.takeInterrupt(), !Task.isCancelled { continue }
                 throw error
             }
@@ -335,7 +329,6 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Returns whether the content type isn't acceptable, so the body isn't needed.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }

@@ -2,9 +2,9 @@
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// The offset after the part's last byte. Nil in the last part while the length is unknown.
+        /// Exclusive. Nil in the last part while the length is unknown.
         var end: Int64?
-        /// The number of received bytes, from the start of the part.
+        /// The number of received bytes.
         var done: Int64 = 0
 
         var next: Int64 { start + done }
@@ -16,7 +16,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Creates a plan from parts on disk. Returns nil unless they're adjacent and have no more bytes than their length.
+    /// Returns nil unless the parts are adjacent and have no more bytes than their length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -39,7 +39,6 @@ struct RangePlan: Codable, Hashable, Sendable {
     var received: Int64 { parts.reduce(0) { $0 + $1.done } }
     /// The number of received bytes before the first gap.
     var frontier: Int64 { (parts.first { !$0.isDone } ?? parts[parts.count - 1]).next }
-    /// The offset after the last received byte.
     var extent: Int64 { parts.filter { $0.done > 0 }.map(\.next).max() ?? 0 }
     var isDone: Bool { parts.allSatisfy { $0.isDone } }
     var total: Int64? { parts[parts.count - 1].end }
@@ -48,7 +47,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Keeps only the bytes before the first gap. The others are useless if the server sends only the whole file.
+    /// Keeps only the bytes before the first gap, for servers that send only the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
     /// Marks the last received byte as missing. Requesting it again shows whether the file has changed, and its length.
@@ -59,7 +58,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Divides a part in two. Returns the second part's start, or nil if it would be empty or there are too many parts.
+    /// Returns the second part's start, or nil if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,

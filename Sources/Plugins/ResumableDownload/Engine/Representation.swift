@@ -7,16 +7,15 @@ import ErrandSupport
 
 /// A version of a file on a server, as described by a response's head.
 struct Representation: Codable, Hashable, Sendable {
-    /// Identifies the version. Nil if it can't be recognized later, so the download can't be resumed.
+    /// Nil if the version can't be recognized later, so the download can't be resumed.
     var validator: StrongValidator?
-    /// The file's length. Nil until a response contains it.
     var total: Int64?
-    /// The content coding in lower case. Empty without a coding.
+    /// In lower case. Empty without a coding.
     var coding: String
     /// A digest of the final URL without its query, because a validator is valid for only one resource.
     var source: String
 
-    /// Creates a description from a 200 response, or from a 206 response with the whole file's length.
+    /// The response is a 200, or a 206 with the whole file's length.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
@@ -27,8 +26,8 @@ struct Representation: Codable, Hashable, Sendable {
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Returns whether a response without a length doesn't show otherwise where its content ends. URLSession may
-    /// decode content even if no coding was requested, and then hides the length, so byte offsets are unknown.
+    /// Returns whether the content's end is unknown. URLSession may decode content even if no coding was requested. It
+    /// then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
@@ -38,7 +37,7 @@ struct Representation: Codable, Hashable, Sendable {
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// A validator is valid for only one resource (RFC 9110, section 8.8.3), and this is another one.
+        /// A validator is valid for only one resource (RFC 9110, section 8.8.3).
         case source
 
         var text: String {
@@ -73,7 +72,7 @@ struct Representation: Codable, Hashable, Sendable {
     }
 }
 
-/// Identifies a version of a file, byte for byte (RFC 9110, section 8.8).
+/// A validator that identifies a version byte for byte (RFC 9110, section 8.8).
 struct StrongValidator: Codable, Hashable, Sendable {
     enum Kind: String, Codable, Sendable { case entityTag, date }
 
@@ -82,9 +81,8 @@ struct StrongValidator: Codable, Hashable, Sendable {
     /// True if the server sent Latin-1 bytes, which are sent back unchanged.
     private let isLatin1: Bool?
 
-    /// Reads the strong validator of a response. A date is strong only if there is no entity tag (RFC 9110, section
-    /// 13.1.5) and it's a minute older than the response, because a file can change twice within a second, and clocks
-    /// differ.
+    /// A date is strong only if there is no entity tag (RFC 9110, section 13.1.5) and it's a minute older than the
+    /// response. A file can change twice within a second, and clocks differ.
     init?(strongIn headers: HTTPHeaders) {
         let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
@@ -111,7 +109,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
-    /// The `If-Range` field (RFC 9110, section 13.1.5), with the same bytes that the server sent.
+    /// RFC 9110, section 13.1.5. Contains the same bytes that the server sent.
     var ifRange: HTTPHeaders.Field {
         var field = HTTPHeaders.Field(.ifRange, value)
         field.isLatin1 = isLatin1 ?? false

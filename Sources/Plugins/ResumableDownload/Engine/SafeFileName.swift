@@ -5,24 +5,22 @@ import ErrandMessageSyntax
 import ErrandSupport
 
 enum SafeFileName {
-    /// Returns the name that the server suggests. Falls back to the last component of the URL's path, and then to
-    /// "download".
+    /// Returns the server's suggestion, or else the last component of the URL's path, or else "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
         return clean(decoded(segment)) ?? "download"
     }
 
-    /// Decodes a percent-encoded text as UTF-8 if it's valid, and as Latin-1 otherwise.
+    /// Falls back to Latin-1 if the bytes aren't valid UTF-8.
     private static func decoded(_ segment: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns a safe name of at most 200 UTF-8 bytes, or nil if no usable character is left. Adds a prefix to names
-    /// that a system reserves. Compares scalars like file systems, not characters: a dot with an accent is a leading
-    /// dot.
+    /// Returns a safe name of at most 200 UTF-8 bytes, or nil if no usable character is left. Compares scalars like
+    /// file systems, not characters: a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
         var scalars = String.UnicodeScalarView()
@@ -42,13 +40,12 @@ enum SafeFileName {
         }
     }
 
-    /// Adds a number before the name's extension, as in `film (2).mp4`.
+    /// Returns a name such as `film (2).mp4`.
     static func numbered(_ name: String, _ number: Int) -> String {
         let (stem, ending) = split(name.unicodeScalars[...])
         return "\(String(stem)) (\(number))\(String(ending))"
     }
 
-    /// Returns whether a system or this module gives the name a special meaning.
     private static func isReserved(_ name: String) -> Bool {
         var stem = name.unicodeScalars.prefix { $0 != "." }
         while stem.last == " " { stem.removeLast() }
@@ -57,13 +54,13 @@ enum SafeFileName {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse text, so a name that reads `exe.jpg` could have another extension.
+        // Format characters can reverse text: a name that reads `exe.jpg` could have another extension.
         case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: !"<>:\"|?*\0".unicodeScalars.contains(scalar)
         }
     }
 
-    /// Removes dots and spaces at both ends. A leading dot hides a file, and Windows drops trailing dots and spaces.
+    /// A leading dot hides a file, and Windows drops trailing dots and spaces.
     private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         var name = name.drop(while: isTrimmed)
         while let end = name.last, isTrimmed(end) { name.removeLast() }
@@ -76,7 +73,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Cuts a name before its extension, at a character's end if possible.
+    /// Keeps the extension, and doesn't divide a character if possible.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

@@ -14,8 +14,7 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// The number of changes to this state. A segment waits only if the number is still the same, so it doesn't
-        /// miss a change.
+        /// Counts changes. A segment waits only if the number is still the same, so it doesn't miss a change.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// How many more times a slow segment's part may be taken over.
@@ -27,9 +26,9 @@ final class SegmentScheduler: Sendable {
     private let minimum: Int64
     private let state: Mutex<State>
 
-    /// The time between attempts of an idle segment to take over part of a slow segment's work.
+    /// The time between an idle segment's attempts to take over part of a slow segment's work.
     static let interval = Duration.milliseconds(250)
-    /// A segment keeps its part if it needs less than this many seconds for the rest.
+    /// In seconds. A segment that needs less time for the rest keeps its part.
     private static let minimumTimeLeft = 2.0
 
     init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
@@ -40,8 +39,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Returns a part to fetch, or nil if the file is complete. Waits while other segments fetch all parts. Throws if
-    /// the task is cancelled. `rate` is the caller's bytes per second so far.
+    /// Waits while other segments fetch all parts. Returns nil if the file is complete, and throws if the task is
+    /// cancelled. `rate` is the caller's bytes per second so far.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -118,7 +117,6 @@ final class SegmentScheduler: Sendable {
             guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
             let elapsed = work.began.duration(to: now) / .seconds(1)
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
-            // Wait until a segment's speed can be measured.
             if elapsed < Self.minimumTimeLeft { continue }
             let seconds = speed > 0 ? Double(left) / speed : .infinity
             if seconds < Self.minimumTimeLeft { continue }
@@ -142,7 +140,7 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// Sets the action for an interruption. If the segment was already interrupted, runs the action immediately.
+    /// If the segment was already interrupted, runs the action immediately.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action
@@ -159,7 +157,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Returns whether the segment was interrupted since the last call. Also removes the action.
+    /// Returns whether the segment was interrupted since the last call, and removes the action.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

@@ -3,7 +3,6 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct Inquiry: Sendable {
-    /// The requested range. Nil for the whole file.
     var range: Range?
     var known: Representation?
     /// Whether bytes from several sources may be joined, because a checksum verifies the result.
@@ -11,21 +10,21 @@ struct Inquiry: Sendable {
 
     struct Range: Sendable, Equatable {
         var first: Int64
-        /// The offset of the last byte. Nil for the end of the file.
+        /// Inclusive. Nil for the end of the file.
         var last: Int64?
         var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
     }
 }
 
 enum Verdict: Equatable {
-    /// The requested part. If there are bytes on disk, it belongs to the same version.
+    /// If there are bytes on disk, the part belongs to the same version.
     case part(end: Int64, Representation)
-    /// The whole file. `isSame` tells whether it's the version of the bytes on disk.
+    /// `isSame` tells whether it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     case complete
     /// The rest of the file, but from another source.
     case elsewhere
-    /// The download has to start over. `ranges` tells whether to request ranges again.
+    /// `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)
     /// The response doesn't contain the file. The request may be retried. Otherwise, the core checks the status.
     case refused
@@ -56,7 +55,6 @@ enum Verdict: Equatable {
         return .whole(Representation(response, total: total), isSame: isSame)
     }
 
-    /// Returns whether the fields describe a part, and the length is the length of that part.
     private static func isPart(_ response: HTTPResponse) -> Bool {
         guard case .part(let first, let last, let total)? = ContentRange(in: response.headers),
             let length = ContentLength.parse(lengths(of: response))
@@ -64,7 +62,7 @@ enum Verdict: Equatable {
         return length == last - first + 1 && (total.map { $0 != length } ?? (first > 0))
     }
 
-    /// Returns the `Content-Length` values, unless `Transfer-Encoding` overrides them (RFC 9112, section 6.3).
+    /// `Transfer-Encoding` overrides `Content-Length` (RFC 9112, section 6.3).
     private static func lengths(of response: HTTPResponse) -> [String] {
         response.headers.contains(.transferEncoding) ? [] : response.headers.values(of: .contentLength)
     }
@@ -121,7 +119,7 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// Reads the `Content-Range` of a response. The limit of 2^60 prevents overflow when lengths are added.
+    /// The limit of 2^60 prevents overflow when lengths are added.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }
