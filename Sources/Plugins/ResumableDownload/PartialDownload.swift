@@ -79,7 +79,7 @@ extension PartialFile {
         return nil
     }
 
-    /// Reads the state of an unfinished download from disk, without delaying a running download.
+    /// Doesn't delay a running download.
     static func inspect(_ id: String, in directory: String) -> PartialDownload {
         let file = try? SystemFile(sidecar(id, in: directory), [.read, .refusesLinks])
         let status = try? FileStatus(at: data(id, in: directory), followingLinks: false)

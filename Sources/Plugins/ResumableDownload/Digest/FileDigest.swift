@@ -39,7 +39,7 @@ final class FileDigest: Sendable {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
 
-    /// Hashes the bytes that aren't hashed yet, and compares the digest. Blocks.
+    /// Blocks.
     func check(_ file: PartialFile, total: Int64) throws {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
@@ -89,8 +89,7 @@ struct ContentDigestCheck {
 
 /// Digest fields (RFC 9530): `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {
-    /// Returns the SHA-256 in a field. Returns nil if it's missing or the field isn't a dictionary (RFC 9651, section
-    /// 3.2).
+    /// Returns nil if the field isn't a dictionary (RFC 9651, section 3.2).
     static func sha256(_ field: String?) -> [UInt8]? {
         guard let field, field.utf8.count <= 4096,
             let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,

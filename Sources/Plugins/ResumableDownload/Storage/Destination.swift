@@ -7,10 +7,9 @@ import ErrandTransfers
 /// A file, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
-    /// The file's name. Nil if the server names the file.
     let name: String?
 
-    /// Checks a destination. Throws if a download can't or shouldn't write there. Blocks.
+    /// Throws if a download can't or shouldn't write to the URL. Blocks.
     init(_ url: URL) throws(TransferError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
             throw TransferError(.invalidRequest, "the destination is not a file URL with an absolute path")
@@ -35,8 +34,8 @@ struct Destination: Sendable {
         _ = try Self.replaceable(path)
     }
 
-    /// Returns the ID in the partial file's name. It doesn't depend on the directory's path, which an app update may
-    /// change. Within a directory, each request has its own partial file.
+    /// Independent of the directory's path, which an app update may change. In a directory, each request has its own
+    /// partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -44,7 +43,7 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// Returns the permissions of the file at a path, or nil without a file. Throws if it isn't a regular file.
+    /// Returns the file's permissions, or nil without a file. Throws if it isn't a regular file.
     static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {

@@ -21,25 +21,24 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// For each part that is being written, by its start, the end of the current write.
+        /// The end of each current write, by the part's start.
         var writing: [Int64: Int64] = [:]
-        /// For each part, by its start, the number of received bytes that the sidecar's counter lacks.
+        /// The number of received bytes that the sidecar's counter lacks, by the part's start.
         var uncounted: [Int64: Int64] = [:]
-        /// For each part, by its start, the end of its reserved disk space. Nil if the file system can't reserve space.
+        /// The end of the reserved disk space, by the part's start. Nil if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
 
-    /// Returns whether to write a part's counter. Counters of large parts are written less often.
+    /// Counters of large parts are written less often.
     private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// The number of bytes to reserve at once. It's small, so a stopped download occupies little more than its received
-    /// bytes.
+    /// Small, so a stopped download occupies little more than its received bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Opens or creates the files of a download. Throws `busy` if another download uses them. Blocks.
+    /// Throws `busy` if another download uses the files. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
@@ -56,7 +55,7 @@ final class PartialFile: Sendable {
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
-            // Cut off bytes that weren't counted, because they may be wrong.
+            // Bytes that weren't counted may be wrong.
             try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
@@ -73,7 +72,7 @@ final class PartialFile: Sendable {
     var user: UserStamp? { state.withLock { $0.record.user } }
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// Discards all bytes, because the file's version is different or unknown.
+    /// Discards all bytes.
     func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
@@ -83,7 +82,6 @@ final class PartialFile: Sendable {
         // Flush the new record before the bytes change, so after a crash the old record doesn't describe new bytes.
         if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
-        // Truncating released the reserved space.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
@@ -91,16 +89,15 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Changes the record and the plan, and writes them to the sidecar. Doesn't change the file's bytes.
+    /// Doesn't change the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
-        // Flush the received bytes first, because the new record states that they are on disk.
+        // Flush first, because the new record states that the received bytes are on disk.
         let flushed = plan
         if flushed.received > 0 {
             try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
         }
         let failure = state.withLock { state -> TransferError? in
             body(&state.record, &state.plan)
-            // A new number invalidates the old plan's counters.
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: flushed)
             state.uncounted = [:]
@@ -113,7 +110,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Writes bytes to a part. Returns how many it wrote, which are fewer if the part has become shorter.
+    /// Returns how many bytes it wrote: fewer if the part has become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -128,7 +125,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // Write the counter under the lock, so an outdated counter doesn't overwrite a new plan's counter.
+        // Under the lock, so an outdated counter doesn't overwrite a new plan's counter.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -165,14 +162,12 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Halves the missing range of a part. Returns the start of the new part, or nil if it would be shorter than
-    /// `minimum`.
+    /// Returns the start of the new part, or nil if it would be shorter than `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Separates the missing range of a part from its received bytes. Returns the start of the new part, or nil if it's
-    /// empty.
+    /// Separates the missing range from the received bytes. Returns its start, or nil if it's empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -202,7 +197,6 @@ final class PartialFile: Sendable {
 
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
 
-    /// Flushes received bytes, so they survive a crash of the machine.
     func flush() throws(TransferError) {
         let plan = plan
         try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
@@ -213,9 +207,8 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes the file and the sidecar. Use it when the download can't be resumed.
     func remove() {
-        // Remove the files only once, because their names may belong to another download afterwards.
+        // Only once, because the names may belong to another download afterwards.
         if state.withLock({ state in
             defer { state.isRemoved = true }
             return state.isRemoved
@@ -246,7 +239,6 @@ extension PartialFile {
         }
     }
 
-    /// Throws if another program has changed the file's length.
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }
@@ -258,7 +250,6 @@ extension PartialFile {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
     }
 
-    /// Starts writing bytes to disk without waiting.
     func beginFlush() { file.beginFlush() }
 }
 
@@ -270,7 +261,7 @@ extension PartialFile {
         cleanUp(path)
     }
 
-    /// Moves the complete file to a path. Returns false if a file exists there.
+    /// Returns false if a file exists at the path.
     func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
@@ -295,7 +286,7 @@ extension PartialFile {
         try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
     }
 
-    /// Removes the sidecar, and flushes the directory so the new name survives a crash.
+    /// Flushes the directory, so the new name survives a crash.
     private func cleanUp(_ path: String) {
         SystemFile.remove(sidecarPath)
         SystemFile.flushDirectory(of: path)
@@ -310,15 +301,15 @@ extension PartialFile {
     static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
     static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
 
-    /// Returns whether a name has the form of this module's file names. A file from a server never gets such a name.
+    /// A file from a server never gets such a name.
     static func isOurs(_ name: String) -> Bool {
         let name = Array(name.lowercased().utf8)
         return name.starts(with: prefix.utf8)
             && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// Opens or creates the partial file. If it has a second name, a download was killed after moving it to its
-    /// destination. Then keeps the file at the destination and creates a new file.
+    /// A partial file with a second name belongs to a download that was killed after moving it to its destination.
+    /// Keeps the file at the destination and creates a new one.
     static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
             do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
@@ -335,7 +326,7 @@ extension PartialFile {
         return file
     }
 
-    /// Returns the bytes of the sidecar, or an empty array if it's unusable.
+    /// Returns an empty array if the sidecar is unusable.
     static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
         let limit = 64 << 10
         guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }
@@ -347,8 +338,8 @@ extension PartialFile {
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// Identifies the current session. Empty if it's unknown, and then only flushed bytes are valid. A failure isn't
-    /// cached, because a process with too many open files may succeed later.
+    /// Empty if the session is unknown; then only flushed bytes are valid. A failure isn't cached, because a process
+    /// with too many open files may succeed later.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

@@ -4,29 +4,25 @@ import ErrandSupport
 import ErrandTransfers
 
 struct PartialRecord: Codable, Sendable, Equatable {
-    /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// A digest that identifies the request, so no secret in its URL is written to disk.
+    /// A digest of the request, so no secret in its URL is written to disk.
     var request: String
     /// The user whose bytes are on disk. Nil before the first byte, and in older sidecars, which count as anonymous.
     var user: UserStamp?
     var url: String
-    /// The name from the destination or the server, if known.
     var name: String?
-    /// The file's version on the server. Nil before the first response.
     var representation: Representation?
-    /// The session that wrote the record, see `SystemSession`. Bytes from an earlier session are valid only if they
-    /// were flushed.
+    /// See `SystemSession`. Bytes from an earlier session are valid only if they were flushed.
     var session: String
-    /// The number of the plan. Counters with another number don't belong to this record.
+    /// Counters with another number don't belong to this record.
     var plan: UInt32
     var flushed: RangePlan
 
     static let format = 1
 }
 
-/// The format of the sidecar: two record slots, written alternately so one is always intact, and a counter for each
-/// part. Counters change with every chunk.
+/// Two record slots, written alternately so one is always intact, and a counter for each part. Counters change with
+/// every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
@@ -45,7 +41,7 @@ enum SidecarFormat {
         return record?.format == PartialRecord.format ? record : nil
     }
 
-    /// Returns a counter's 16 bytes: the plan's number, a check value, and the count.
+    /// Contains the plan's number, a check value, and the count.
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: plan)
@@ -61,7 +57,7 @@ enum SidecarFormat {
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// Reads the counters of all parts. An element is nil if the counter is damaged or belongs to another plan.
+    /// An element is nil if the counter is damaged or belongs to another plan.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -72,7 +68,7 @@ enum SidecarFormat {
         }
     }
 
-    /// Reads the newest record. Includes the bytes in the counters if they belong to this session.
+    /// Includes the bytes in the counters if they belong to this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total

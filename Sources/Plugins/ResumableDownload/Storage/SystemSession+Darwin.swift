@@ -2,7 +2,7 @@
 import Darwin
 
 extension SystemSession {
-    /// The value of `kern.bootsessionuuid`, or an empty string if it's unknown.
+    /// Empty if it's unknown.
     static var darwin: String {
         var size = 0
         guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0, size < 256 else { return "" }
