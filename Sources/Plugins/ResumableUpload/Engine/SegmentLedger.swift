@@ -12,7 +12,7 @@ final class SegmentLedger: Sendable {
     }
 
     let sum: SegmentSum
-    /// The record's file, and its content without the segments. Nil if uploads aren't recorded.
+    /// The content lacks the segments. Nil if uploads aren't recorded.
     private let record: (file: UploadRecordFile, content: UploadRecord)?
     private let state: Mutex<State>
 
@@ -29,7 +29,7 @@ final class SegmentLedger: Sendable {
     var open: [Int] {
         state.withLock { state in state.segments.indices.filter { !state.complete.contains($0) } }
     }
-    /// Whether the server was asked to join the segments, so it may have joined them.
+    /// Whether the server was asked to join the segments.
     var mayBeJoined: Bool { state.withLock { $0.mayBeJoined } }
 
     func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(TransferError) {
@@ -41,16 +41,14 @@ final class SegmentLedger: Sendable {
 
     func complete(_ index: Int) { state.withLock { _ = $0.complete.insert(index) } }
 
-    /// Marks all segments as open, so the server is asked about each of them again.
     func doubt() { state.withLock { $0.complete = [] } }
 
-    /// Records that the server is about to be asked to join the segments.
     func willJoin() throws(TransferError) {
         if mayBeJoined { return }
         try change(flushes: true) { $0.mayBeJoined = true }
     }
 
-    /// Changes the state and writes the record. Writes under the lock, so the file's order matches the changes.
+    /// Writes under the lock, so the file's order matches the changes.
     private func change(flushes: Bool, _ body: (inout State) -> Void) throws(TransferError) {
         try state.withLock { state throws(TransferError) in
             body(&state)
@@ -67,20 +65,18 @@ final class SegmentLedger: Sendable {
 /// A range of the body that is a separate upload until the server joins all segments.
 struct UploadSegment: Codable, Sendable, Equatable {
     var start: Int64
-    /// The offset after the segment's last byte.
+    /// Exclusive.
     var end: Int64
-    /// The segment's upload on the server. Nil until the server has sent its URL.
+    /// Nil until the server has sent the segment's URL.
     var resource: UploadResource?
-    /// The number of bytes that the server has confirmed, for display.
+    /// Confirmed by the server, for display.
     var acknowledged: Int64 = 0
 
     var length: Int64 { end - start }
 
     static let limit = 16
 
-    /// Splits a body into segments. Returns nil for a single segment.
-    ///
-    /// - Parameter minimum: The minimum size of a segment in bytes.
+    /// Returns nil for a single segment. `minimum` is a segment's size in bytes.
     static func split(_ total: Int64, into count: Int, minimum: Int64) -> [UploadSegment]? {
         let count = min(Int64(min(count, limit)), total / max(1, minimum))
         guard count > 1 else { return nil }
@@ -91,7 +87,6 @@ struct UploadSegment: Codable, Sendable, Equatable {
         }
     }
 
-    /// Returns whether segments from the disk are adjacent and cover the whole body.
     static func areWhole(_ segments: [UploadSegment], of total: Int64?) -> Bool {
         guard 2...limit ~= segments.count, segments.last?.end == total else { return false }
         var expected: Int64 = 0
@@ -110,7 +105,7 @@ final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
         var acknowledged: Int64
-        /// The segment's state. Nil before the segment begins and after it's complete.
+        /// Nil before the segment begins and after it's complete.
         var state: TransferState?
     }
 
@@ -153,8 +148,7 @@ final class SegmentSum: Sendable {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
-    /// Sets the state of a segment. Returns the upload's state, or nil if it's unchanged. The upload is sending while
-    /// any segment is.
+    /// Returns the upload's state, or nil if it's unchanged. The upload is sending while any segment is.
     private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }

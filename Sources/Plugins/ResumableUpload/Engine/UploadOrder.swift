@@ -61,7 +61,7 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns an order that uses the next of the source's records. Call this if the current record belongs to another
+    /// Returns an order that uses the next of the source's records, for when the current record belongs to another
     /// user. If every record does, the order overwrites the last one.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
@@ -70,7 +70,7 @@ struct UploadOrder: Sendable {
         return order
     }
 
-    /// The maximum number of users with a record of the same upload.
+    /// The limit of records for the same upload.
     private static let maximumUsers = 4
 
     private static let ownFields = [
@@ -78,8 +78,8 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// Returns a digest that identifies the upload and names its record. Without the app's key, it covers the URL, the
-    /// metadata, and the file's path or the other body's bytes, because a length or a name isn't unique. Blocks.
+    /// Returns a digest that names the upload's record. Without the app's key, it covers the URL, the metadata, and the
+    /// file's path or the other body's bytes, because a length or a name isn't unique. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
@@ -119,7 +119,7 @@ struct UploadOrder: Sendable {
 
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// Splits the body into segments. Returns nil to use one connection.
+    /// Returns nil to use one connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -127,8 +127,7 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// The number of file descriptors that the upload needs: for the record, and for a body and a socket per
-    /// connection.
+    /// One descriptor for the record, and two per connection: body and socket.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {
@@ -138,8 +137,8 @@ struct UploadOrder: Sendable {
 }
 
 enum RelativePath {
-    /// Returns a path relative to a directory, such as `../film.mp4`. It stays the same if both are moved together, as
-    /// in every app update on iOS.
+    /// Returns a path such as `../film.mp4`. It stays the same if both are moved together, as in every app update on
+    /// iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count

@@ -6,8 +6,7 @@ struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// The most bytes that the server has confirmed. If it loses some, it doesn't make progress until it has more than
-    /// these.
+    /// If the server loses bytes, it makes progress only when it has more than these.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -17,7 +16,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Returns the time to wait before the next attempt, or nil after the last attempt.
+    /// Returns nil after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -25,8 +24,7 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// Counts a request that asks for the server's offset, which isn't progress. Returns false if the server was asked
-    /// too often.
+    /// Counts a request for the server's offset, which isn't progress. Returns false if the server was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
@@ -43,13 +41,13 @@ struct UploadRetries {
         return retries.countRestart()
     }
 
-    /// Returns whether to retry after a response. tus servers send 423 while another request locks the upload.
+    /// tus servers send 423 while another request locks the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }
 }
 
-/// A fault that may be temporary, although no response says so.
+/// A fault that may be temporary, although no response shows it.
 struct TemporaryFault: RequestFailure, CustomStringConvertible {
     let reason: String
     var description: String { reason }

@@ -127,7 +127,7 @@ extension UploadRun {
         }
         if case .refused = verdict, Self.refusesPlace(response) {
             response.body.cancel()
-            // Start over, because later requests to this URL would be refused too.
+            // Later requests to this URL would be refused too.
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
@@ -138,7 +138,6 @@ extension UploadRun {
         return outcome
     }
 
-    /// Returns whether a refusal is permanent and concerns the upload's URL.
     private static func refusesPlace(_ response: HTTPResponse) -> Bool {
         let isFinal = 400...499 ~= response.status || response.status == 501
         return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
@@ -183,7 +182,6 @@ extension UploadRun {
             let before = part?.offset
             state.offset = offset
             guard let offset else {
-                // Ask the server immediately, but only a limited number of times.
                 guard state.retries.countsInquiry() else {
                     throw TemporaryFault(reason: "the server doesn't report how many bytes it has received")
                 }
@@ -216,7 +214,6 @@ extension UploadRun {
         if url != nil { try? save(state, flushes: false) }
     }
 
-    /// Whether the server may receive the creating request twice.
     var isRepeatable: Bool {
         // If a segment is created twice, only one of them is joined.
         segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
@@ -227,7 +224,7 @@ extension UploadRun {
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 
-    /// Returns the response with the upload's URL as its `Location`, which tus responses may lack.
+    /// Sets the upload's URL as the `Location`, which tus responses may lack.
     private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
         var response = response
         if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {
@@ -244,7 +241,7 @@ extension UploadRun.State {
     }
 }
 
-/// The state of an upload with the URL and limits from 1xx responses to the creating request.
+/// The URL and limits from 1xx responses to the creating request.
 final class CreationFindings: Sendable {
     private let state: Mutex<UploadRun.State>
 

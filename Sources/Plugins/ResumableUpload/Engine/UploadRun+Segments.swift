@@ -8,15 +8,14 @@ import ErrandTransfers
 ///
 /// Only the response to the joining request contains the resulting upload's URL. If that response is lost, the request
 /// is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats it. If
-/// segments no longer exist then, they are sent again, because the server may have lost them, or deleted them after
-/// joining.
+/// segments no longer exist then, they are sent again: the server may have lost them, or deleted them after joining.
 extension UploadRun {
     struct Segment {
         let ledger: SegmentLedger
         let index: Int
     }
 
-    /// Begins an upload in segments if the body and the server support it. Returns false to use one connection.
+    /// Returns false to use one connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -53,7 +52,7 @@ extension UploadRun {
         }
     }
 
-    /// Returns whether the server rejects the joining request or its length, although it announces the extension.
+    /// A server may reject the joining request or its length, although it announces the extension.
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(
@@ -76,7 +75,7 @@ extension UploadRun {
         return .continues
     }
 
-    /// Sends the open segments concurrently. A failure ends all segments.
+    /// A failure ends all segments.
     private func send(
         _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {

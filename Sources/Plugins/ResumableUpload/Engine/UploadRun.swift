@@ -21,14 +21,14 @@ struct UploadRun: Sendable {
     struct State: Sendable {
         var source: UploadBody
         var retries: UploadRetries
-        /// Identifies the upload in its record. Empty if the upload isn't recorded.
+        /// Empty if the upload isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
-        /// Identifies the body. Nil if the upload isn't recorded or the body can't be sampled.
+        /// Nil if the upload isn't recorded or the body can't be sampled.
         var fingerprint: SourceFingerprint?
-        /// The server's protocol and limits. Nil before the server was asked.
+        /// Nil before the server was asked.
         var server: UploadServer?
-        /// The upload on the server. Nil before the upload was created.
+        /// Nil before the upload was created.
         var resource: UploadResource?
         var segments: SegmentLedger?
         /// False after the server has shown that it can't join segments.
@@ -45,8 +45,7 @@ struct UploadRun: Sendable {
         /// Whether to create the upload with an empty request. The last server received bytes, but the upload's URL
         /// didn't arrive in time.
         var beginsEmpty = false
-        /// Whether the body was opened for a request. After that, a body that can be read only once can't be sent
-        /// again.
+        /// Whether a body that can be read only once may be used up.
         var hasSent = false
     }
 
@@ -87,7 +86,6 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
-            // The caller starts the upload again with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
             await interrupt(state)
             throw error
@@ -104,7 +102,7 @@ struct UploadRun: Sendable {
         while true {
             if control.isPaused { tally.set(.paused) }
             try await control.waitUntilResumed()
-            // If this number increases, an inner retry filter has repeated the request already, so this filter doesn't.
+            // If this number increases, an inner retry filter has already repeated the request.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -147,13 +145,11 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// Returns whether the body can be sent again, from the server's offset or from its start.
     func mayOpenAgain(_ state: State) -> Bool {
         state.source.body.isReplayable || !state.hasSent
     }
 
-    /// Returns whether to retry after a response. If the request may have had an effect, the response must show that it
-    /// wasn't processed.
+    /// If the request may have had an effect, the response must show that it wasn't processed.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -175,7 +171,7 @@ private struct SegmentFailure: Error {
 }
 
 extension Error {
-    /// Whether the error is ``SourceChanged``, possibly wrapped by a transport.
+    /// A transport may have wrapped the ``SourceChanged``.
     var isChangeOfSource: Bool { self is SourceChanged || (self as? ErrandError)?.underlying is SourceChanged }
 }
 
@@ -193,8 +189,7 @@ extension UploadRun {
         let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
         state.record = record
         if let found = record.found, found.request == state.identity, !order.beginsAnew {
-            // Reports the progress of the last run, so a progress bar continues where it ended before the server has
-            // been asked.
+            // A progress bar continues where it ended, before the server has been asked.
             tally.acknowledge(found.acknowledged)
             order.meter.begin(at: found.reached, total: state.source.length)
         }
@@ -207,7 +202,6 @@ extension UploadRun {
         else { return }
         let origin = URLSyntax.origin(of: exchange.http.url)
         let isElsewhere = found.places.contains { URLSyntax.origin(of: $0.url) != origin }
-        // Further requests are sent only for the recorded user.
         order.user.expect(found.user ?? UserStamp([]))
         if found.source != fingerprint {
             order.report(
@@ -231,7 +225,7 @@ extension UploadRun {
         (state.server, state.resource) = (found.server, resource)
     }
 
-    /// Resumes the segments of a recorded upload. Expired segments start over.
+    /// Expired segments start over.
     private func takeUp(_ found: UploadRecord, _ state: inout State) {
         guard var segments = found.segments, UploadSegment.areWhole(segments, of: state.source.length),
             found.server.joinsSegments
@@ -246,7 +240,7 @@ extension UploadRun {
         begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
     }
 
-    /// Returns whether requests may go to a URL from a server or a record.
+    /// The URL is from a server or a record.
     func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": true
@@ -266,7 +260,7 @@ extension UploadRun {
         try save(state)
     }
 
-    /// Starts over, because the server's bytes are outdated.
+    /// The server's bytes are outdated.
     func sourceChanged(_ state: inout State) async throws {
         if let server = state.server, state.segments?.mayBeJoined != true { await terminate(state.places, on: server) }
         state.source = try state.source.renewed()
@@ -303,11 +297,8 @@ extension UploadRun.State {
 }
 
 extension UploadRun {
-    /// Returns the exchange that sends a message.
-    ///
-    /// - Parameters:
-    ///   - url: The upload's URL, or nil for the request's URL.
-    ///   - isCreation: Whether to keep the header fields that describe the body.
+    /// `url` is the upload's URL, or nil for the request's URL. A creation keeps the header fields that describe the
+    /// body.
     func exchange(for message: UploadMessage, at url: URL? = nil, isCreation: Bool = false) -> Exchange {
         var exchange = exchange
         exchange.http.method = message.method
@@ -327,7 +318,7 @@ extension UploadRun {
     func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
-            // A source that claims to be empty must be opened when the request is sent, to verify it.
+            // To verify that a source is empty, as it claims, it must be opened when the request is sent.
             if source.length == 0, source.path == nil, source.body.data == nil, source.body.isReplayable {
                 exchange.http.body = source.body
                 exchange.http.body.contentType = nil
@@ -353,9 +344,8 @@ extension UploadRun {
             ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
     }
 
-    /// Sends a request. A pause ends it if the upload can resume, and otherwise stops sending the body.
-    ///
-    /// - Parameter findings: The findings of a creating request, which can resume when the server has sent its URL.
+    /// A pause ends the request if the upload can resume, and otherwise stops sending the body. A creating request can
+    /// resume when the server has sent its URL, which is in `findings`.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
         let opensAtOffset = order.source.opensAtOffset
         return try await control.send(exchange, next) { canPause || opensAtOffset && findings?.resource != nil }
@@ -377,7 +367,7 @@ final class SentBytes: Sendable {
 
     func end() { state.withLock { $0.isEnded = true } }
 
-    /// Returns whether the transport has received the whole part, so a server may have it too.
+    /// A server may then have the whole part too.
     func isWhole(_ part: UploadPart) -> Bool {
         state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
     }

@@ -33,15 +33,14 @@ final class WholeTally: UploadTally {
     }
 }
 
-/// Stores the number of bytes that the server has confirmed, and the number of the call's current transfer, from 1.
+/// Stores the number of confirmed bytes, and the number of the call's current transfer, from 1.
 final class Acknowledgement: Sendable {
     private let state = Mutex((count: Int64(0), transfer: 0, reported: (count: Int64(0), transfer: 0)))
 
     var count: Int64 { state.withLock { $0.count } }
     var reported: Int64 { state.withLock { $0.reported.count } }
 
-    /// Returns the values to report with a number of sent bytes. Fewer bytes than in the last report mean another
-    /// transfer. Call it for one report at a time, in order.
+    /// Fewer sent bytes than in the last report mean another transfer. Call it for one report at a time, in order.
     func values(reporting sent: Int64) -> (count: Int64, transfer: Int) {
         state.withLock { state in
             state.transfer = max(1, state.transfer)
