@@ -42,12 +42,12 @@ public struct ResumableUploadFilter: Filter {
 
     /// Uploads the body of an ``UploadRequest``. Passes on other requests unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Check the type first, because a failing cast is slow.
+        // A failing cast is slow, so check the type first.
         guard type(of: exchange.request) is any UploadRequest.Type, let request = exchange.request as? any UploadRequest
         else {
             return try await next(exchange)
         }
-        // This filter has already repeated all that can be repeated, so outer retries must not repeat it.
+        // This filter has already repeated all that can be repeated.
         defer { exchange.markFailureAsFinal() }
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)

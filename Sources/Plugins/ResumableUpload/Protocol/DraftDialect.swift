@@ -6,8 +6,7 @@ struct DraftDialect: UploadDialect {
     let version: Int
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
-        // A server that may not support the protocol gets the whole body, because it would treat a part as the whole
-        // body.
+        // A server without the protocol would treat a part as the whole body.
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)

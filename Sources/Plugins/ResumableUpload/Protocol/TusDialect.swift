@@ -13,7 +13,7 @@ struct TusDialect: UploadDialect {
         } else if let metadata = Self.metadata(upload.metadata) {
             headers["Upload-Metadata"] = metadata
         }
-        // Send few bytes, because an interrupted request can't be resumed: only its response contains the upload's URL.
+        // Send few bytes: only the response contains the upload's URL, so an interrupted request can't be resumed.
         var part = upload.part(at: 0)
         part.holdBack(upload.heldBack)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
@@ -94,7 +94,7 @@ struct TusDialect: UploadDialect {
     private static let maximumCreationBytes: Int64 = 256 << 10
     private static let contentType = "application/offset+octet-stream"
 
-    /// Returns the value of `Upload-Metadata`, or nil for empty metadata. Skips keys that contain spaces or commas.
+    /// Returns nil for empty metadata. Skips keys that contain spaces or commas.
     static func metadata(_ metadata: [String: String]) -> String? {
         let pairs = metadata.filter { key, _ in
             !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
@@ -108,11 +108,11 @@ struct TusDialect: UploadDialect {
 
 enum UploadConcat: Sendable, Equatable {
     case partial
-    /// The segments' URLs, in the order of their bytes.
+    /// In the order of their bytes.
     case final([String])
 
     static let name: HTTPHeaderName = "Upload-Concat"
-    /// The maximum length of the field in bytes. Many servers limit lines to 8 KiB.
+    /// In bytes. Many servers limit lines to 8 KiB.
     static let maximumBytes = 7_800
 
     init?(_ headers: HTTPHeaders) {
@@ -134,7 +134,7 @@ enum UploadConcat: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a segment's URL is short enough that the URLs of all segments fit in one field.
+    /// Assumes that the other segments' URLs are as long.
     static func fits(_ place: URL, among count: Int) -> Bool {
         place.absoluteString.utf8.count < (maximumBytes - 6) / max(1, count)
     }

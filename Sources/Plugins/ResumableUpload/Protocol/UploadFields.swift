@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The header fields of the protocols. Invalid and repeated values count as missing.
+/// Invalid and repeated values count as missing.
 enum UploadFields {
     static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
     static let complete: HTTPHeaderName = "Upload-Complete"
@@ -11,7 +11,7 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Returns the integer in a field. Accepts the leading zeros of tus servers, unlike structured fields.
+    /// Accepts the leading zeros of tus servers, unlike structured fields.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
@@ -45,8 +45,7 @@ enum UploadFields {
         return numbers
     }
 
-    /// Returns when the upload expires by the device's clock, from `max-age` in `Upload-Limit` (`expires` in version
-    /// 6), or from tus' `Upload-Expires`.
+    /// By the device's clock. From `max-age` in `Upload-Limit` (`expires` in version 6), or from tus' `Upload-Expires`.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))

@@ -8,13 +8,12 @@ struct UploadMessage: Sendable, Equatable {
 
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
-    /// The number of bytes. Nil if the body's length is unknown.
+    /// Nil if the body's length is unknown.
     var count: Int64?
     var isLast: Bool
 
     var end: Int64? { count.map { offset + $0 } }
 
-    /// Creates a part with as many bytes as one request may carry.
     init(at offset: Int64, of total: Int64?, within limits: UploadLimits, upTo maximum: Int64?) {
         self.offset = offset
         guard let total else {
@@ -27,7 +26,7 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Excludes bytes from a part that ends the upload. Another request then has to complete the upload.
+    /// Another request then has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
         // If the body's length is unknown, its last byte is unknown too, so the part stays empty.
@@ -37,30 +36,22 @@ struct UploadPart: Sendable, Equatable {
 
 enum UploadVerdict: Sendable, Equatable {
     case complete
-    /// The server has the bytes up to this offset. Nil if it has to be asked.
+    /// The end of the bytes that the server has. Nil if it has to be asked.
     case has(Int64?)
     /// The server has lost its bytes, or they're useless.
     case gone(String)
-    /// The bytes were damaged in transit and have to be sent again.
     case damaged(String)
-    /// The server refused the request. The retry policy decides whether to repeat it. Otherwise, the core checks the
-    /// response.
+    /// The retry policy decides whether to repeat the request. Otherwise, the core checks the response.
     case refused
     case unusable(String)
 }
 
 /// Builds the requests of a protocol and interprets its responses.
 protocol UploadDialect: Sendable {
-    /// Returns the request that creates an upload.
-    ///
-    /// - Parameters:
-    ///   - method: The method of the user's request.
-    ///   - digest: The whole body's SHA-256, if it should be sent.
+    /// `method` is the user's, and `digest` is the whole body's SHA-256, if it should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
     func inquiry() -> UploadMessage
-    /// Returns a request that sends a part of the body.
-    ///
-    /// - Parameter digest: The part's SHA-256, if it should be sent.
+    /// `digest` is the part's SHA-256, if it should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
     func termination() -> UploadMessage
 
@@ -71,15 +62,15 @@ protocol UploadDialect: Sendable {
 }
 
 struct UploadPlan: Sendable, Equatable {
-    /// The body's length. Nil if it's unknown.
+    /// Nil if the body's length is unknown.
     var total: Int64?
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
-    /// Whether to create the upload with an empty request. If the server's 104 responses don't arrive, such a request
-    /// still gets a final response with the upload's URL.
+    /// If the server's 104 responses don't arrive, an empty creating request still gets a final response with the
+    /// upload's URL.
     var beginsEmpty = false
-    /// The bytes to exclude from the creating request. If its response is lost, a repeated request creates a second
-    /// upload, so the first one must not become complete.
+    /// If the creating request's response is lost, a repeated request creates a second upload, so the first one must
+    /// not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing

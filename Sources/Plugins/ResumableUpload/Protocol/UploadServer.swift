@@ -2,14 +2,13 @@ import Errand
 import ErrandEssentials
 
 struct UploadServer: Codable, Sendable, Equatable {
-    /// The protocol to use, never `automatic`.
+    /// Never `automatic`.
     var uploadProtocol: UploadProtocol
-    /// Whether the server has shown that it supports the protocol.
     var isConfirmed = false
     var limits = UploadLimits()
-    /// The extensions that a tus server announces.
+    /// Announced by a tus server.
     var extensions: Set<String> = []
-    /// The checksum algorithms that a tus server announces.
+    /// Checksum algorithms that a tus server announces.
     var algorithms: Set<String> = []
 
     var dialect: any UploadDialect {
@@ -59,11 +58,11 @@ struct UploadServer: Codable, Sendable, Equatable {
 
 /// The server's limits in bytes, from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// The maximum size of an upload (`max-size`).
+    /// `max-size`.
     var maximumBytes: Int64?
-    /// The maximum number of body bytes in a request (`max-append-size`).
+    /// `max-append-size`, per request.
     var maximumRequestBytes: Int64?
-    /// The minimum number of body bytes in each request except the last (`min-append-size`).
+    /// `min-append-size`, for each request except the last.
     var minimumRequestBytes: Int64?
 
     init() {}

@@ -10,7 +10,7 @@ struct UploadBody: Sendable {
     private(set) var length: Int64?
     /// Whether a request can begin after the first byte.
     let opensAtOffset: Bool
-    /// The path of the file. Nil if the body isn't a file.
+    /// Nil if the body isn't a file.
     let path: String?
     private let modified: Int64?
     private let size: Int64?
@@ -40,7 +40,7 @@ struct UploadBody: Sendable {
 
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
 
-    /// Throws ``SourceChanged`` if the file was replaced or modified. Blocks.
+    /// Blocks.
     func check() throws {
         guard let path else { return }
         let status = try Self.status(of: path)
@@ -74,8 +74,7 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// Returns a digest that distinguishes bodies of the same length. It covers all bytes in memory, or samples of a
-    /// stream.
+    /// Covers all bytes in memory, or samples of a stream, because bodies can have the same length.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
@@ -103,7 +102,7 @@ extension UploadPart {
     }
 }
 
-/// Reads a part. Checks the file before the last chunk, so a changed part never arrives completely.
+/// Checks the file before the last chunk, so a changed part never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -126,7 +125,6 @@ private final class PartReader: HTTPBodySource {
             return nil
         }
         guard var chunk = try await chunks.next() else {
-            // The file has become shorter.
             if before != nil { throw SourceChanged() }
             didEnd()
             return nil
@@ -147,11 +145,11 @@ private final class PartReader: HTTPBodySource {
 /// Identifies a body without reading all of it.
 struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
-    /// When the file was changed, in nanoseconds since 1970. Nil if the body isn't a file.
+    /// In nanoseconds since 1970. Nil if the body isn't a file.
     var modified: Int64?
     var digest: String
 
-    /// Returns the ranges to read: the head, the tail, and samples between them. Short bodies are read completely.
+    /// The head, the tail, and samples between them. Short bodies are read completely.
     static func samples(of size: Int64) -> [Range<Int64>] {
         if size <= 256 << 10 { return size > 0 ? [0..<size] : [] }
         let edge: Int64 = 64 << 10

@@ -4,7 +4,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The file with the record of an upload. It's locked, so only one run in any process uses it.
+/// Locked, so only one run in any process uses an upload's record.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
@@ -29,7 +29,7 @@ final class UploadRecordFile: Sendable {
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Opens or creates the file. Throws `busy` if another run uses it. Blocks.
+    /// Throws `busy` if another run uses the file. Blocks.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
@@ -57,9 +57,8 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Writes the record. The older of two slots is replaced, so one is intact at all times.
-    ///
-    /// - Parameter flushes: Whether to wait until the record survives a crash of the machine, not only of the process.
+    /// Replaces the older of two slots, so one is intact at all times. With `flushes`, waits until the record survives
+    /// a crash of the machine, not only of the process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -81,7 +80,7 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Adds the number of sent bytes to the record, for display. Ignores failures.
+    /// For display. Ignores failures.
     func keep(sent: Int64) {
         guard var record = state.withLock({ $0.isOver ? nil : $0.latest }), record.segments == nil else { return }
         record.sent = sent
@@ -89,7 +88,7 @@ final class UploadRecordFile: Sendable {
     }
 
     func remove() {
-        // Remove the file only once, because its name may belong to another run afterwards.
+        // Only once, because the file's name may belong to another run afterwards.
         if state.withLock({ state in
             defer { state.isOver = true }
             return state.isOver
@@ -99,11 +98,10 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Unlocks the file. Ignores further writes, because the record may then belong to another run. A transport may
-    /// keep this object after its request has ended.
+    /// Ignores further writes, because the record may then belong to another run. A transport may keep this object
+    /// after its request has ended.
     func release() {
         state.withLock { state in
-            // Don't leave an empty file.
             if !state.isOver, file.status?.size == 0, file.isAt(path) { SystemFile.remove(path) }
             state.isOver = true
             file.unlock()
@@ -121,26 +119,24 @@ extension TransferError {
     }
 }
 
-/// What a later run needs to resume an upload.
 struct UploadRecord: Codable, Sendable, Equatable {
-    /// The version of the format. Records with other versions aren't read.
     var format = Self.format
-    /// A digest that identifies the upload, so no secret in its URL is written to disk.
+    /// A digest of the upload, so no secret in its URL is written to disk.
     var request: String
-    /// The user of the upload. Nil in records of earlier versions, which count as anonymous.
+    /// Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?
     var url: String
-    /// The file's name. Nil if the body isn't a file.
+    /// Nil if the body isn't a file.
     var name: String?
     var source: SourceFingerprint
     var server: UploadServer
-    /// The upload on the server. Nil until the server has sent the upload's URL.
+    /// Nil until the server has sent the upload's URL.
     var resource: UploadResource?
-    /// The number of bytes that the server has confirmed, for display.
+    /// Confirmed by the server, for display.
     var acknowledged: Int64 = 0
     /// The bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
     var sent: Int64?
-    /// The segments of the upload. Nil for a single upload, whose URL is in `resource`.
+    /// Nil for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
     /// Whether the server was asked to join the segments, so the result may depend on them. Nil means false.
     var mayBeJoined: Bool?
@@ -150,6 +146,6 @@ struct UploadRecord: Codable, Sendable, Equatable {
 
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 
-    /// The number of bytes that a progress bar showed at the end of the last run.
+    /// What a progress bar showed at the end of the last run.
     var reached: Int64 { min(max(0, acknowledged, sent ?? 0), source.size) }
 }
