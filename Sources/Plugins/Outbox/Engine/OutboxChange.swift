@@ -3,9 +3,8 @@ import ErrandDigests
 import ErrandEssentials
 
 enum OutboxChange: Sendable {
-    /// Adds an entry. The result of the change is the entry's number.
+    /// Results in the entry's number.
     case add(NewEntry)
-    /// Replaces an entry's content in place.
     case edit(UInt64, NewEntry)
     case mark(OutboxFormat.Kind, UInt64)
     case remove(UInt64)
@@ -24,7 +23,6 @@ struct NewEntry: Sendable {
     var replacementKey: String?
     /// Empty if the agent doesn't know the user who enqueues the entry.
     var marks: Set<UserMark> = []
-    /// Nil if the agent doesn't know the user.
     var user: UserStamp?
     var dependencies: [UInt64]
     var merge: @Sendable (Data) throws -> Data
@@ -41,13 +39,12 @@ struct NewEntry: Sendable {
     }
 }
 
-/// The records to write for several changes at once. A change that depends on an earlier one waits for the next plan.
+/// The records of several changes, written at once. A change that depends on an earlier one waits for the next plan.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
         var kind: OutboxFormat.Kind?
         var id: UInt64 = 0
-        /// Only for `put` records.
         var entry: StoredEntry?
         var value = Data()
         /// The replaced entry, and the closure that merges its value with the new one.
@@ -130,7 +127,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// Merges new values with the values that they replace. If an older value can't be read, keeps the new one.
+    /// If an older value can't be read, keeps the new one.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }
@@ -138,8 +135,7 @@ struct OutboxPlan {
         }
     }
 
-    /// Returns the bytes of all records, and the steps with their entries' positions, which are relative to the first
-    /// record.
+    /// The entries' positions are relative to the first record.
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {

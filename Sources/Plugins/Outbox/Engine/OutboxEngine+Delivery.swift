@@ -18,8 +18,8 @@ extension OutboxEngine {
         ended(entry.id)
     }
 
-    /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:)`` stores it later, so the entry isn't sent
-    /// again, and the handler isn't asked again.
+    /// If the disk fails, ``deliver(_:)`` stores the outcome later, so the entry isn't sent again, and the handler
+    /// isn't asked again.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -80,7 +80,7 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
-                // The user's session may have ended, but the same user may have signed in again.
+                // The session may have ended, but the same user may have signed in again.
                 try await send()
             }
         } catch {
@@ -121,7 +121,7 @@ extension OutboxEngine {
         _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
     ) {
         delivery.settle()
-        // If closing the outbox interrupts a delivery, that isn't a failure.
+        // Closing the outbox isn't a failure of the delivery.
         if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
         let headers = (error as? any RequestFailure)?.response?.headers
         let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
@@ -202,7 +202,6 @@ final class DeliveryRecord: Sendable {
 
     init(_ entry: OutboxEntry) { self.entry = entry }
 
-    /// The greatest number of times that a server may have received the request.
     var possiblyReceivedCount: Int { deliveries.load(ordering: .relaxed) }
     /// Whether this is the first delivery of a replaceable entry that may reach a server.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
@@ -211,7 +210,6 @@ final class DeliveryRecord: Sendable {
     func begin() { begun.store(true, ordering: .relaxed) }
     func settle() { settled.store(true, ordering: .relaxed) }
     func keep(_ change: OutboxChange) { unwritten.withLock { $0 = change } }
-    /// Returns the change that couldn't be stored, but only once.
     func takeUnwritten() -> OutboxChange? {
         unwritten.withLock { change in
             defer { change = nil }

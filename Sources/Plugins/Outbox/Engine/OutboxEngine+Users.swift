@@ -7,7 +7,7 @@ extension OutboxEngine {
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }
-        // Without a session, the user is unknown, and the first attempt determines it.
+        // Without a session, the first attempt determines the user.
         let marks = try? await agent.userMarks(for: request, options: options.call.pinned(to: pin))
         let added = try newEntry(request, dependencies, marks: marks ?? [])
         known.set(added.user)
@@ -19,7 +19,7 @@ extension OutboxEngine {
     private func keep(_ pin: UserPin, for id: UInt64) {
         let stale = state.withLock { state -> [UInt64: UserPin] in
             var stale: [UInt64: UserPin] = [:]
-            // Remove pins of entries that another process sent or removed.
+            // Another process may have sent or removed entries.
             if state.pins.count > 2 * state.queue.entries.count + 64 {
                 stale = state.pins.filter { state.queue.entries[$0.key] == nil }
                 for id in stale.keys { state.pins[id] = nil }
@@ -30,8 +30,7 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// Returns the pin that ties an entry's requests to its user. In a later process, and after a refusal, the pin
-    /// checks the user stored with the entry.
+    /// In a later process, and after a refusal, the pin checks the user stored with the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -41,8 +40,7 @@ extension OutboxEngine {
         return pin
     }
 
-    /// Drops an entry's pin, so the next attempt checks the stored user. Returns false if no user is stored or the pin
-    /// was already dropped.
+    /// Makes the next attempt check the stored user. Returns false if no user is stored or the pin was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }
         let pin = state.withLock { $0.pins.removeValue(forKey: entry.id) }

@@ -41,7 +41,7 @@ final class OutboxEngine: Sendable {
     /// Incremented after each change, for readers of the state.
     let versions = StateBroadcaster(UInt64(0))
     let disk: Mutex<OutboxLog>
-    /// The lock file that the sending process holds.
+    /// Held by the sending process.
     private let sender = Mutex<SystemFile?>(nil)
 
     init(
@@ -63,9 +63,7 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    /// Creates an entry for a request. Runs user code, so call it without a lock.
-    ///
-    /// - Parameter marks: Empty if the agent doesn't know the user.
+    /// Runs user code, so call it without a lock. `marks` is empty if the agent doesn't know the user.
     func newEntry<R: OutboxRequest>(
         _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
     ) throws(OutboxError) -> NewEntry {
@@ -102,8 +100,7 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Reads an entry's value from the log, and blocks while it reads. Returns nil if the entry is gone or its record
-    /// is damaged.
+    /// Blocks while it reads the log. Returns nil if the entry is gone or its record is damaged.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -114,7 +111,7 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Tries to acquire the lock that only the sending process holds. Returns whether this call acquired it.
+    /// Returns whether this call acquired the lock.
     func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
@@ -153,7 +150,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // Ignore an error: the next change fails in the same way and reports it.
+        // The next change fails in the same way and reports the error.
         _ = try? await commit(.look)
         pump()
     }
@@ -217,8 +214,7 @@ final class OutboxEngine: Sendable {
 }
 
 extension OutboxEngine.State {
-    /// Sets the timer for the next wait or check. Returns the replaced timer: cancel it after unlocking, because
-    /// cancelling runs code of the time source.
+    /// Returns the replaced timer: cancel it after unlocking, because cancelling runs code of the time source.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -233,7 +229,7 @@ extension OutboxEngine.State {
 
 /// One task at a time writes all pending changes with one flush.
 extension OutboxEngine {
-    /// Writes a change. Returns when it would survive a crash of the machine.
+    /// Returns when the change would survive a crash of the machine.
     @discardableResult
     func commit(_ change: OutboxChange) async throws(OutboxError) -> UInt64? {
         let result = await withCheckedContinuation { waiter in
@@ -272,7 +268,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Makes this process the sender. Reads the log first, because the previous sender may have changed it.
+    /// The previous sender may have changed the log, so reads it first.
     private func beginSending() {
         guard case .success = write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in
@@ -297,8 +293,7 @@ extension OutboxEngine {
     }
 
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
-        // A log that is read from the beginning replaces the state in one step, so no entry is sent before the whole
-        // log has been read.
+        // A log that is read from the beginning replaces the state in one step, so no entry is sent too early.
         var whole: State?
         var items: [OutboxScanner.Item] = []
         func takeIn() {
@@ -352,7 +347,7 @@ extension OutboxEngine.State {
         case .put(let entry): queue.apply(entry)
         case .mark(let kind, let id):
             queue.apply(kind, id)
-            // The entry's number must not be reused, even if all content of the entry is damaged.
+            // Even if the entry's content is damaged, its number must not be reused.
             if kind != .next { queue.apply(.next, id + 1) }
         case .damage(let found):
             if let id = found.entry { queue.lose(id.rawValue) }

@@ -1,13 +1,12 @@
 /// The entries of one lane, which are sent one after the other, and the state of the first entry.
 struct OutboxLane: Sendable {
-    /// The numbers of the entries, oldest first. Numbers before `start` and of removed entries don't count.
+    /// Oldest first. Numbers before `start` and of removed entries don't count.
     private var ids: [UInt64] = []
     private var start = 0
-    /// The entry for which the queue's heap of turns contains this lane. Nil if the heap doesn't contain it.
+    /// The entry under which the queue's heap of turns contains this lane, if it does.
     var noted: UInt64?
     var count = 0
 
-    /// The entry that failed last.
     var failed: UInt64?
     var failures = 0
     var lastError: String?
@@ -47,6 +46,6 @@ struct OutboxLane: Sendable {
         (failed, lastError) = (id, error)
     }
 
-    /// Forgets failures, because the first entry has changed or may succeed now.
+    /// The first entry has changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

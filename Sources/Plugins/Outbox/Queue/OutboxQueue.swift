@@ -5,7 +5,6 @@ import ErrandSupport
 /// ``apply(_:)`` and ``apply(_:_:)`` apply the log's records, with the same result in each process. All other changes
 /// are local to this process.
 struct OutboxQueue: Sendable {
-    /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -25,7 +24,7 @@ struct OutboxQueue: Sendable {
     /// wait.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// Adds an entry, or replaces its content. An existing entry keeps its lane.
+    /// An existing entry keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -35,8 +34,7 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // The record of a missing dependency is damaged, because an entry can depend only on entries that existed when
-        // it was enqueued.
+        // A missing dependency is damaged, because it existed when the entry was enqueued.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -46,7 +44,7 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        // Forget failures, which belong to the old content, unless its delivery is still running.
+        // Failures belong to the old content, unless its delivery is still running.
         if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
             lane.running != entry.id || lane.wait != nil || lane.stopped != nil
         {
@@ -70,13 +68,11 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Removes an entry whose record is damaged. Its dependents keep the dependency, because a later record may show
-    /// that the entry was sent.
+    /// The record is damaged. Dependents keep the dependency, because a later record may show that the entry was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
 
-    /// Whether an entry exists, or others depend on it.
     func isAwaited(_ id: UInt64) -> Bool { contains(id) || dependents[id] != nil }
 
     /// Releases the dependents of an entry that was sent but whose record is damaged.
@@ -133,8 +129,7 @@ struct OutboxQueue: Sendable {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// Returns the older entry that a new entry replaces. Returns nil if a server may have received the older entry, or
-    /// if a dependency of the new one was added after it.
+    /// Returns nil if a server may have received the older entry, or if a dependency of the new one was added after it.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -147,8 +142,8 @@ struct OutboxQueue: Sendable {
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Replaces all entries after the log was read from the beginning. Keeps the state of unchanged entries in this
-    /// process, such as their failures.
+    /// Replaces all entries after the log was read from the beginning. Keeps this process's state of unchanged entries,
+    /// such as their failures.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -172,14 +167,13 @@ struct OutboxQueue: Sendable {
 }
 
 extension OutboxQueue {
-    /// A lane's first entry, which can be sent now. The entry with the smallest number is sent first.
+    /// A lane's first entry, which can be sent now.
     struct Turn: Comparable, Sendable {
         let id: UInt64
         let lane: String
         static func < (a: Turn, b: Turn) -> Bool { a.id < b.id }
     }
 
-    /// A lane that waits after a failure, and the end of its wait.
     struct Wait: Comparable, Sendable {
         let end: ContinuousClock.Instant
         let lane: String
@@ -196,11 +190,11 @@ extension OutboxQueue {
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
         lanes[lane]?.noted = id
         turns.insert(Turn(id: id, lane: lane))
-        // Rebuild the heap if most of its elements are outdated. They accumulate only while the outbox isn't sending.
+        // Outdated elements accumulate only while the outbox isn't sending.
         if turns.count > 2 * lanes.count + 64 { noteAll() }
     }
 
-    /// The size of the heap of turns, including outdated ones.
+    /// Includes outdated turns.
     var notedCount: Int { turns.count }
 
     mutating func noteAll() {
@@ -225,7 +219,7 @@ extension OutboxQueue {
         return id
     }
 
-    /// Returns the entry to send now, and marks it as running. Returns nil if no entry can be sent.
+    /// Marks the returned entry as running.
     mutating func takeNext(at now: ContinuousClock.Instant, maximumConcurrent: Int) -> StoredEntry? {
         while let wait = waits.first, wait.end <= now {
             _ = waits.popFirst()
@@ -246,8 +240,7 @@ extension OutboxQueue {
         return nil
     }
 
-    /// Returns when to call ``takeNext(at:maximumConcurrent:)`` again. Returns nil if time alone doesn't make an entry
-    /// sendable.
+    /// When to call ``takeNext(at:maximumConcurrent:)`` again. Nil if time alone doesn't make an entry sendable.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
@@ -257,9 +250,8 @@ extension OutboxQueue {
         return waiting.min()
     }
 
-    /// Schedules another delivery of a running entry, at an instant but not before ``ended(_:)``.
-    ///
-    /// - Parameter reachedNoServer: Whether other entries would fail in the same way, so they have to wait too.
+    /// Schedules another delivery of a running entry, but not before ``ended(_:)``. If no server was reached, other
+    /// entries would fail in the same way, so they wait too.
     mutating func delay(
         _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
     ) {
@@ -277,25 +269,24 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// Notes that a delivery's outcome couldn't be stored. The entry keeps running until its outcome is on disk.
+    /// The entry keeps running until its outcome is on disk.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// Notes that a delivery's outcome is on disk. Forgets failures, so an edited entry starts over.
+    /// Forgets failures, so an edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.startOver()
     }
 
-    /// Ends the wait of all lanes for the network. Any response counts, whatever its status.
+    /// Any response counts, whatever its status.
     mutating func reachedServer() { network = nil }
 
-    /// Ends a delivery. Until this call, no other delivery of the entry starts, so an outcome never applies to newer
-    /// content.
+    /// Until this call, no other delivery of the entry starts, so an outcome never applies to newer content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)
@@ -327,7 +318,6 @@ extension OutboxQueue {
         runningCount -= 1
     }
 
-    /// The number of failures of the entry's lane or of the network, whichever is greater.
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }

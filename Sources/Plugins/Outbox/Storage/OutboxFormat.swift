@@ -21,17 +21,15 @@ enum OutboxFormat {
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// The greatest valid number of an entry after a gap in the numbers. Entries that follow without a gap may have
-    /// greater numbers.
+    /// Limits only a number after a gap. Entries that follow without a gap may have greater numbers.
     static let maximumID: UInt64 = 1 << 62
-    /// The greatest valid number of the next entry. The outbox adds no entry with this number, because a reader would
-    /// reject it.
+    /// The outbox doesn't add an entry with this number, because a reader would reject it.
     static let maximumNext: UInt64 = 1 << 63
-    /// The maximum length of a payload in bytes. A record with a greater length counts as damaged.
+    /// In bytes. A record with a greater length counts as damaged.
     static let maximumPayload = 32 << 20
 
     enum Kind: UInt32 {
-        /// Doesn't concern an entry: the record's number is the number of the next new entry.
+        /// The record's number is the number of the next new entry.
         case next = 1
         /// A new entry, or new content of an entry.
         case put = 2
@@ -39,7 +37,7 @@ enum OutboxFormat {
         case begun = 3
         /// The entry is replaceable again: it didn't reach a server, or the server refused it.
         case released = 4
-        /// The entry was sent, and all earlier entries of its lane were sent or removed.
+        /// All earlier entries of the lane were sent or removed too.
         case sent = 5
         case removed = 6
     }
@@ -49,7 +47,6 @@ enum OutboxFormat {
         var id: UInt64
         var length: Int
 
-        /// The size of the whole record in bytes.
         var size: Int { headSize + (length == 0 ? 0 : length + sumSize) }
     }
 

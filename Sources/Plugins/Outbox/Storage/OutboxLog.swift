@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The log on disk. A process appends records while it holds the directory's lock. Every call can block.
+/// A process appends records while it holds the directory's lock. Every call can block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
@@ -20,14 +20,14 @@ struct OutboxLog: ~Copyable {
         lockFile = try Self.opened(Self.lockPath(in: directory))
     }
 
-    /// Opens a file for its owner only. Refuses links, pipes and devices.
+    /// Refuses links, pipes and devices.
     static func opened(_ path: String) throws(OutboxError) -> SystemFile {
         try OutboxError.converting { () throws(SystemFile.Failure) in
             try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
         }
     }
 
-    /// Waits for the directory's lock, up to 10 seconds.
+    /// Waits up to 10 seconds.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -43,9 +43,7 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Reads the records that were added since the last call. Requires the lock.
-    ///
-    /// - Parameter reset: Called first if the file was replaced and is read from the beginning.
+    /// Requires the lock. Calls `reset` first if the file was replaced and is read from the beginning.
     mutating func readNew(
         nextID: UInt64, reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
@@ -65,7 +63,7 @@ struct OutboxLog: ~Copyable {
             receive(item)
         }
         end = scanner.validEnd
-        // Remove a partial record that a crash left, so the next record follows a valid one.
+        // A crash left a partial record.
         if end < size { try truncate() }
         isRead = true
     }
@@ -102,7 +100,7 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Appends records and returns their offset. Requires the lock. If it fails, the file is unchanged.
+    /// Returns the records' offset. Requires the lock. If it fails, the file is unchanged.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {
@@ -116,8 +114,7 @@ struct OutboxLog: ~Copyable {
         return start
     }
 
-    /// Replaces the file with one that contains only these entries, and returns them with their new positions. Requires
-    /// the lock.
+    /// Returns the entries with their new positions. Requires the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
         let temporary = SystemFile.temporary(beside: path)
         do {
@@ -127,8 +124,7 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
-                // Skip damaged entries. Their damage is reported when the log is read, or before the entry would be
-                // sent.
+                // Damage is reported when the log is read, or before the entry would be sent.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)

@@ -9,7 +9,7 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Reads bytes at an offset. Returns fewer bytes only at the end of the file.
+    /// Returns fewer bytes only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
@@ -47,13 +47,12 @@ struct OutboxScanner {
         }
         if offset < size, damage == nil { damage = (offset, nil) }
         offset = size
-        // The last record may be an interrupted write, so don't report its entry as lost: the content that it would
-        // replace is still valid.
+        // The last record may be an interrupted write. Then the content that it would replace is still valid, so its
+        // entry isn't lost.
         damage?.entry = nil
         return report(before: size)
     }
 
-    /// Returns the damage found since the last item, if there is any. The damage ends at `end`.
     private mutating func report(before end: Int64) -> Item? {
         guard let found = damage else { return nil }
         damage = nil

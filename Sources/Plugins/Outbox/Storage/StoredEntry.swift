@@ -17,7 +17,7 @@ struct StoredEntry: Sendable, Hashable {
     var replacementKey: String?
     /// Nil if the agent didn't know the user.
     var user: UserStamp?
-    /// The entries to send first, all of them older.
+    /// Older than this entry.
     var dependencies: [UInt64] = []
     /// Dependencies whose records are damaged. A later record may show that they were sent.
     var lostDependencies: [UInt64] = []
@@ -53,7 +53,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// Parses a payload with a valid checksum. Returns nil if its content is invalid.
+    /// Requires a valid checksum. Returns nil if the content is invalid.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
