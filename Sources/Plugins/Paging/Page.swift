@@ -26,9 +26,9 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
 /// A fingerprint to compare a page with the next. Many servers send the same items again after the last page, or if
 /// they don't know the page parameter.
 struct PageContent: Sendable {
-    /// A hash of the items' identities or values. `nil` if these can't distinguish pages.
+    /// `nil` if the items' identities or values can't distinguish pages.
     private let items: Int?
-    /// A hash of the body's bytes. `nil` if the body isn't in memory or all items are equal.
+    /// `nil` if the body isn't in memory or all items are equal.
     private let body: Int?
     private let count: Int
 
@@ -37,8 +37,7 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // If all items are equal, the next page may well be the same. For example, pages of sensor readings may contain
-        // only zeros.
+        // Pages of sensor readings, for example, may contain only zeros, so an equal page isn't a repetition.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
@@ -53,7 +52,7 @@ struct PageContent: Sendable {
 
     // MARK: Items
 
-    /// The item's `id`, if it is `Identifiable`. Ignores the default `id` of objects, which is their address.
+    /// Ignores the default `id` of objects, which is their address.
     private static func identity(_ item: Any) -> AnyHashable? {
         func id(_ item: some Identifiable) -> AnyHashable { AnyHashable(item.id) }
         let found = (item as? any Identifiable).map { id($0) }
@@ -62,7 +61,7 @@ struct PageContent: Sendable {
 
     private static let maximumDepth = 4
 
-    /// The item itself if it's hashable, otherwise the values of its hashable properties.
+    /// Falls back to the values of hashable properties.
     private static func value(_ item: Any) -> AnyHashable? { value(item, depth: 0) }
 
     private static func value(_ item: Any, depth: Int) -> AnyHashable? {
@@ -73,10 +72,10 @@ struct PageContent: Sendable {
     }
 }
 
-/// Facts about the previous pages that a position carries. They don't affect equality of positions.
+/// Doesn't affect equality of positions.
 struct PageHistory: Sendable, Hashable {
     var largest = 0
-    /// The content of the previous page. `nil` for cursors and links, and after a jump to a page.
+    /// `nil` for cursors and links, and after a jump to a page.
     var content: PageContent?
     /// The number of consecutive pages without items that are known to be new.
     var idlePages = 0

@@ -32,8 +32,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
-        /// The numbers of changes of `pages` and of `error`. Errors can't be compared, and comparing pages is
-        /// expensive.
+        /// Errors can't be compared, and comparing pages is expensive.
         private(set) var pagesVersion = 0
         private(set) var errorVersion = 0
 
@@ -51,8 +50,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// State that isn't shown. Take its lock inside the broadcaster's lock.
     private struct Guarded {
-        /// The positions of loaded pages, needed to go back: only the previous page contains the cursor or link of a
-        /// page.
+        /// Needed to go back: only the previous page contains the cursor or link of a page.
         var visited: [PagePosition] = []
         /// The index of the first visited page. Above 0 if the controller started at a stored position.
         var start = 0
@@ -60,7 +58,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// Pins all requests to the user of the first page, so all visible pages belong to one user.
+        /// Pins all requests to the user of the first page.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -203,11 +201,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     /// Loads the page that `choose` returns, and shows it. Returns `nil` if no page was chosen or another call has
-    /// taken over.
-    ///
-    /// - Parameters:
-    ///   - more: options for this page.
-    ///   - preview: options for an earlier request, whose page is shown until this page arrives.
+    /// taken over. `preview` has the options for an earlier request, whose page is shown until this page arrives.
     private func load(
         _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
@@ -240,7 +234,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
         let end = broadcaster.update { state in
             guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-                // If another call has taken over, this call doesn't change the state.
+                // Another call has taken over.
                 guard guarded.run == run else { return nil }
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }

@@ -84,8 +84,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// Returns the response and, in the link style, the URL of the first page. Requests to other origins, where links
-    /// may lead, don't contain the request's own secrets.
+    /// The URL is the first page's, in the link style. Links may lead to other origins, which don't get the request's
+    /// own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -126,17 +126,17 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             isRepeated: isRepeated)
     }
 
-    /// Sets the next page's cursor or link, if its style needs one. Returns `false` if this page was the last.
+    /// Returns `false` if this page was the last.
     private static func name(
         _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
         _ http: HTTPResponse
     ) throws -> Bool {
         switch position.style {
         case .number, .offset:
-            // Whatever the total is, an empty page is the last. Otherwise the list might never end.
+            // Otherwise the list might never end.
             if count == 0 { return false }
-            // Without a total, the list ends with a page that's shorter than an earlier page. The requested size
-            // doesn't matter, because the server may limit it.
+            // Without a total, the list ends with a page that's shorter than an earlier page. The server may limit the
+            // requested size, so it doesn't matter.
             guard let total, total >= 0 else { return count >= position.history.largest }
             return next.offset < total
         case .cursor:

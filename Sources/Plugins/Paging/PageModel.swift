@@ -104,7 +104,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         update()
     }
 
-    /// Shows the controller's current state, which is never older than a state from the stream.
+    /// The controller's current state is never older than a state from the stream.
     private func update() {
         let old = shown
         shown = controller.state

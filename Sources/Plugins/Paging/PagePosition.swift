@@ -89,7 +89,7 @@ public struct PagePosition: Sendable, Hashable {
         return items
     }
 
-    /// Whether pages are named by a number or offset. In other styles the previous page names the next page.
+    /// In other styles, the previous page names the next page.
     var isCounted: Bool {
         switch style {
         case .number, .offset: true
@@ -98,8 +98,8 @@ public struct PagePosition: Sendable, Hashable {
     }
 
     func end(with count: Int) -> Int {
-        // With fewer items than requested, the number of items before the page is unknown after a jump. The result
-        // assumes that all pages have this page's size, which is a lower bound.
+        // After a jump to a short page, the number of earlier items is unknown. This lower bound assumes that all pages
+        // have this page's size.
         if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
         return offset &+ count
     }
@@ -112,9 +112,8 @@ public struct PagePosition: Sendable, Hashable {
 
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// Returns the position with an index, or `nil` if only the previous page can name the page.
-    ///
-    /// - Parameter largest: the number of items on the first page, which the server may limit. 0 if it isn't known.
+    /// Returns `nil` if only the previous page can name the page. `largest` is the number of items on the first page,
+    /// which the server may limit, or 0 if it isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {
         if index == 0 { return first }
         let (offset, isTooLarge) = index.multipliedReportingOverflow(by: largest > 0 ? largest : size)

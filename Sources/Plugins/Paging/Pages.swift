@@ -24,7 +24,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// Loads each page when you request it.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// The options of each page's call. They contain the loop's pin, so all pages belong to the first page's user.
+        /// Contains the loop's pin, so all pages belong to the first page's user.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -50,7 +50,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                 } else {
                     try await pages.load(position, options)
                 }
-            // Checks the user again, because the page may have been prefetched.
+            // The page may have been prefetched for an earlier user.
             try pin.check()
             try trail.add(page)
             self.position = page.next
@@ -164,10 +164,9 @@ struct PageTrail {
 
     init(_ start: PagePosition) { if let name = start.name { seen.insert(name) } }
 
-    /// Throws `repeatedPage` if the next page was visited before.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
-        // The position of the first page doesn't contain the page's URL, so the URL comes from the response.
+        // The position of the first page doesn't contain the page's URL.
         if next.url != nil, page.position.url == nil {
             seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
         }
@@ -182,8 +181,7 @@ struct PageTrail {
 }
 
 extension PagePosition {
-    /// A hash of the name that the previous page gave this page. `nil` for numbers and offsets, because those lists end
-    /// by themselves.
+    /// `nil` for numbers and offsets, because those lists end by themselves.
     fileprivate var name: Int? {
         if let url { return url.hashValue }
         return cursor?.hashValue
@@ -195,13 +193,13 @@ extension PagePosition {
 }
 
 extension URL {
-    /// The URL without its fragment. Fragments aren't sent, so they don't distinguish pages.
+    /// Fragments aren't sent, so they don't distinguish pages.
     var withoutFragment: URL {
         let text = absoluteString
         guard let mark = text.firstIndex(of: "#") else { return self }
         return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
     }
 
-    /// The URL without its fragment, in the form that resolved links have.
+    /// Has the form of resolved links.
     var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

@@ -23,7 +23,7 @@ public final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within an admitted transfer. Nested transfers don't wait, to avoid deadlocks.
+    /// Nested transfers don't wait, to avoid deadlocks.
     @TaskLocal private static var isInside = false
 
     package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
@@ -59,7 +59,7 @@ public final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation), id)
-                    // Admit waiters now, because another transfer may have ended since the first check.
+                    // Another transfer may have ended since the first check.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -97,7 +97,6 @@ public final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// Returns half of the open file limit, but at least 6, and at most 4,096, because more concurrent transfers aren't
-    /// faster.
+    /// At most 4,096, because more concurrent transfers aren't faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 }

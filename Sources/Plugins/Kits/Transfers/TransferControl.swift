@@ -69,7 +69,7 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Interrupts a body. Records the interruption first, so the body can find out why it ended.
+    /// Records the interruption first, so the body can find out why it ended.
     private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
         state.withLock { _ = $0.interrupted.insert(id) }
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
@@ -123,7 +123,7 @@ public final class TransferControl: Sendable {
             sending.cancel()
         }
         if !sending.isCancelled { return response }
-        // The request was cancelled after the response's head had arrived, so its body was cancelled too.
+        // The request was cancelled after the response's head had arrived.
         response.body.cancel()
         try Task.checkCancellation()
         throw PauseInterruption()

@@ -132,7 +132,7 @@ final class TransferFeed: Sendable {
     private let reports = Mutex<[TransferReport]>([])
     private let signal: AsyncStream<Void>.Continuation
     let signals: AsyncStream<Void>
-    /// The maximum number of buffered reports. The oldest is dropped first.
+    /// The oldest report is dropped first.
     private static var limit: Int { 256 }
 
     init() { (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }

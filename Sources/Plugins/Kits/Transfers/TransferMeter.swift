@@ -17,7 +17,7 @@ public final class TransferMeter: Sendable {
         var publishedAt: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var wake: ContinuousClock.Instant?
-        /// Reports to deliver in order. Only one thread at a time delivers them.
+        /// Only one thread at a time delivers these reports.
         var outbox = FIFOQueue<TransferStatus>()
         var isDelivering = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -90,7 +90,7 @@ public final class TransferMeter: Sendable {
     private func update(isForced: Bool, _ change: (inout State, ContinuousClock.Instant) -> Void) {
         let read = time.now
         let (isMine, stale) = state.withLock { state in
-            // Keep the time from decreasing: another thread may have read a later time before it acquired the lock.
+            // Another thread may have read a later time before it acquired the lock.
             let now = state.publishedAt.map { max($0, read) } ?? read
             change(&state, now)
             state.isDirty = true
@@ -146,9 +146,8 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Sets the timer to the next report, or to the time when the transfer is stalled.
-    ///
-    /// Returns the replaced timer. Cancel it outside the lock, because this runs the time source's code.
+    /// Sets the timer to the next report, or to the time when the transfer is stalled. Cancel the returned timer
+    /// outside the lock, because this runs the time source's code.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         let stale = state.timer
         var wake: ContinuousClock.Instant?
@@ -161,7 +160,7 @@ public final class TransferMeter: Sendable {
             (state.timer, state.wake) = (nil, nil)
             return stale
         }
-        // Keep an earlier timer, because it sets the next one when it fires.
+        // An earlier timer sets the next one when it fires.
         if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, time] in
@@ -196,7 +195,7 @@ public final class TransferMeter: Sendable {
 struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    /// Starts a new window, because the wait before an attempt doesn't mean that the network is slow.
+    /// The wait before an attempt doesn't mean that the network is slow.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 
     mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {
