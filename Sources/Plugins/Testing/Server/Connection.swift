@@ -7,7 +7,6 @@ import Synchronization
 /// A connection, from accept to close. Used by one thread.
 final class Connection {
     enum Ending: Error {
-        /// Closes the connection after delivering all sent bytes.
         case close
         case reset
         /// The client closed the connection, or the server stops.
@@ -80,8 +79,8 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // Rejects a first byte that can't begin a request. Otherwise, a TLS client would wait forever, because its
-            // greeting contains no line end.
+            // A first byte that can't begin a request is rejected. Otherwise, a TLS client would wait forever, because
+            // its greeting contains no line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(
@@ -90,7 +89,7 @@ final class Connection {
                         ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients often repeat the same head, so an equal head isn't parsed again.
+                // Clients often repeat the same head.
                 if let lastHead, lastHead.bytes[...] == bytes { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -143,8 +142,7 @@ final class Connection {
         }
     }
 
-    /// Waits for input, the bell, or the time limit, and returns `true` if the bell rang. Keeps received bytes while
-    /// there's room.
+    /// Returns `true` if the bell rang. Keeps received bytes while there's room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -158,8 +156,7 @@ final class Connection {
         }
     }
 
-    /// Reads the remaining input before closing. Otherwise, closing resets the connection, and the client may lose the
-    /// response.
+    /// Closing with unread input resets the connection, and the client may lose the response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -172,7 +169,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Reads a request's body. Returns `true` if bytes of the body may still arrive.
+    /// Returns `true` if bytes of the body may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -265,7 +262,7 @@ extension Connection {
         }
     }
 
-    /// Reads the line with a chunk's size. Ignores chunk extensions (RFC 9112, section 7.1).
+    /// Ignores chunk extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -299,7 +296,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Sends a response. Follows its scripted faults and waits, and throws to end the connection.
+    /// Follows the response's scripted faults and waits. Throws to end the connection.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -326,7 +323,7 @@ extension Connection {
         }
     }
 
-    /// Sends a response. A small response without delays or faults takes a single `send`, like on a fast server.
+    /// A small response without delays or faults takes a single `send`, like on a fast server.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

@@ -14,7 +14,7 @@ struct InputBuffer {
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads up to 64 KiB, and returns their number. Returns `nil` if the connection failed, and 0 at its end.
+    /// Reads up to 64 KiB. Returns `nil` if the connection failed, and 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -31,14 +31,13 @@ struct InputBuffer {
         return count
     }
 
-    /// Skips empty lines, which may precede a request (RFC 9112, section 2.2).
+    /// Empty lines may precede a request (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Passes the bytes before the empty line to `parse`, and removes them. Returns `nil` if the empty line hasn't
-    /// arrived.
+    /// Returns `nil` if the empty line after the head hasn't arrived.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }
@@ -50,7 +49,7 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// Returns the position of the empty line after a head. Also finds two bare LFs, so parsing can reject them.
+    /// Also finds two bare LFs, so parsing can reject them.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {

@@ -51,7 +51,7 @@ extension RecordedRequest: CustomStringConvertible {
     public var description: String { "\(method) \(target)\n\(headers)" }
 }
 
-/// Parses a query's items. Decodes percent-encoding, and `+` as a space.
+/// Decodes percent-encoding, and `+` as a space.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// Returns the body's framing (RFC 9112, section 6.3).
+    /// RFC 9112, section 6.3.
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -33,7 +33,7 @@ struct RequestHead {
         return .length(length)
     }
 
-    /// Whether the connection persists (RFC 9112, section 9.3).
+    /// RFC 9112, section 9.3.
     var wantsKeepAlive: Bool {
         guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
@@ -88,7 +88,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// Decodes bytes as UTF-8, or as Latin-1 if they aren't valid UTF-8.
+    /// Falls back to Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))

@@ -5,7 +5,6 @@ import ErrandSupport
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool
-    /// Whether the head announces that the connection will close.
     let closes: Bool
 
     var hasBody: Bool {

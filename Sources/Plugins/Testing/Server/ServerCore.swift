@@ -6,14 +6,14 @@ import Synchronization
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// Atomic instead of locked, because a server without recording never takes the lock for a request.
+    /// Atomic, so a server without recording never takes the lock for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// A socket that keeps the port after the listener closes.
+    /// Keeps the port after the listener closes.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,8 +34,8 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // Shuts the listener down first, because a process that is being started may still have a copy of its
-            // descriptor.
+            // A process that is being started may still have a copy of the descriptor, so `close` alone may not stop
+            // it.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -53,7 +53,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// Keeps the port, so clients of this stopped server don't reach another test's server.
+    /// Otherwise, clients of this stopped server could reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -82,7 +82,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counts the request under the lock, so a test that waits for the count finds the request in the log.
+        // Under the lock, so a test that waits for the count finds the request in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -93,7 +93,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // The process is out of descriptors. Tries again after 5 ms, because a connection may close soon.
+                // The process is out of descriptors, but a connection may close soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -125,11 +125,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Closes a connection's socket. Removes the descriptor from the list first, because the system may reuse it.
+    /// Removes the descriptor from the list first, because the system may reuse it.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Wakes waiting tasks after closing, so they find the descriptor closed.
+        // Waiting tasks find the descriptor closed.
         state.update { _ in }
     }
 
@@ -146,7 +146,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Stops the server, and waits for all threads except the current one.
+    /// Waits for all threads except the current one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -157,7 +157,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // Waits at most ten seconds for handlers that block.
+        // Handlers may block, so wait at most ten seconds.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
@@ -193,7 +193,6 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
 
-    /// Returns the oldest request in the log that this method hasn't returned yet.
     mutating func takeNext() -> RecordedRequest? {
         guard let (request, position) = log.next(from: taken) else { return nil }
         taken = position + 1

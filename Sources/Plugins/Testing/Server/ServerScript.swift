@@ -1,8 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A server's responses. Queued responses come first, then routes, beginning with the last added one, and then the
-/// fallback.
+/// Queued responses come first, then routes, beginning with the last added one, and then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?

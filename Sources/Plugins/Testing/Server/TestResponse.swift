@@ -26,13 +26,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Creates the response to each request. Modifiers apply to the created response.
+    /// Modifiers apply to the created response.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// All bytes of the response, including its head.
+        /// Includes the head.
         case raw(Data)
 
         var count: Int {
@@ -65,10 +65,10 @@ public struct TestResponse: ScriptedResponse {
 
     enum Ending: Sendable {
         case keep
-        /// Closes the connection, and announces it with `Connection: close`.
+        /// Announced with `Connection: close`.
         case close
         case closeSilently
-        /// Closes the connection without a response when the next request arrives.
+        /// Closes the connection without a response.
         case closeAtNextRequest
         /// Closes the connection when the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
@@ -183,7 +183,7 @@ extension TestResponse {
         }
     }
 
-    /// Parses a `Range` field. Returns an empty range if it can't be satisfied, or `nil` if it must be ignored.
+    /// Returns an empty range if the field can't be satisfied, or `nil` if it must be ignored.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
