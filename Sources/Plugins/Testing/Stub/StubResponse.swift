@@ -103,7 +103,6 @@ final class StubReply: Sendable {
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
-    /// The script for the server's end of a WebSocket.
     var conversation: (@Sendable (StubSocket) async throws -> Void)? {
         if case .socket(let conversation) = stub.body { conversation } else { nil }
     }

@@ -5,7 +5,7 @@ public import ErrandEssentials
 /// request matches.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// The responses to consecutive requests. The last one repeats.
+        /// The last response repeats.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -84,7 +84,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // Doesn't use `URL`, because this runs for every request to a transport with rules.
+        // Faster than `URL`: this runs for every request to a transport with rules.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end

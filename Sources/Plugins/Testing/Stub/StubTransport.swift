@@ -71,7 +71,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Not inlined, because each inlined copy would enlarge every request's async frame.
+    /// Each inlined copy would enlarge every request's async frame.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -113,8 +113,7 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// Returns the responses of the matching rule, and how many requests the rule has matched before. That number
-    /// selects the response.
+    /// `turn` is the number of earlier requests that matched the rule. It selects the response.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
@@ -133,7 +132,7 @@ public final class StubTransport: Transport {
             request: request, nearest: nearest?.rule.description, differences: nearest?.differences ?? [])
     }
 
-    /// Not inlined, because inlining would enlarge every request's async frame.
+    /// Inlining would enlarge every request's async frame.
     @inline(never) private static func readWhole(_ request: HTTPRequest) async throws -> HTTPRequest {
         var request = request
         let bytes = try await request.body.open().collect(upTo: 64 << 20)

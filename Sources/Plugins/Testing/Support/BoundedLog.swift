@@ -2,11 +2,11 @@ struct BoundedLog<Element: Sendable>: Sendable {
     private var kept: [Element] = []
     private(set) var total = 0
 
-    /// The number of kept elements, which is less than twice the limit.
+    /// Less than twice the limit.
     var count: Int { kept.count }
 
-    /// Adds an element, and returns the elements that the log drops. It drops half of its elements at once, so the cost
-    /// per element is constant on average.
+    /// Returns the dropped elements. Drops half of the elements at once, so the cost per element is constant on
+    /// average.
     @discardableResult
     mutating func add(_ element: Element, limit: Int) -> [Element] {
         total += 1
@@ -22,8 +22,8 @@ struct BoundedLog<Element: Sendable>: Sendable {
 
     func last(_ limit: Int) -> [Element] { kept.count > limit ? Array(kept.suffix(limit)) : kept }
 
-    /// Returns the element at a position, counted from the first element ever added. If the log has dropped that
-    /// element, returns the oldest element that it still has.
+    /// Positions count from the first element ever added. If the log has dropped the element, returns the oldest
+    /// remaining one.
     func next(from position: Int) -> (element: Element, position: Int)? {
         let first = total - kept.count
         let position = max(position, first)

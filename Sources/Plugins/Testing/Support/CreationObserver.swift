@@ -4,10 +4,9 @@ package protocol CreationObserver: AnyObject, Sendable {
 }
 
 package enum CreationObservers {
-    // A protocol instead of a closure, because in release builds, Swift 6.3 finds no metadata for task-local functions
-    // and crashes.
+    // Not a closure: in release builds, Swift 6.3 finds no metadata for task-local functions and crashes.
     @TaskLocal package static var current: (any CreationObserver)?
 
-    /// Reports a new object to the task's observer. Call this at the end of the initializers of test doubles.
+    /// Call this at the end of the initializers of test doubles.
     package static func notify(of object: any AnyObject & Sendable) { current?.created(object) }
 }

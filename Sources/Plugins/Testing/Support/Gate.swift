@@ -54,7 +54,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Counts an arrival. Returns `false` if the gate is open. Otherwise, rings the bell when the gate opens.
+    /// Returns `false` if the gate is open. Otherwise, rings the bell when the gate opens.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1
@@ -63,6 +63,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Removes a bell. Call this before closing the bell.
+    /// Call this before closing the bell.
     func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

@@ -4,18 +4,16 @@ import ErrandSupport
 // Safe: pointers in this file refer to local variables, spans, or arrays that outlive the call. The system accesses at
 // most the length passed with them.
 
-/// System calls, retried after interruptions. Platform differences are in separate files.
+/// System calls, retried after interruptions.
 enum POSIX {
     enum Readiness { case readable, belled, timedOut }
 
-    /// Returns a listening loopback socket, its port, and a socket that keeps the port after the listener closes. The
-    /// latter is `nil` if the system doesn't allow it.
+    /// `placeholder` keeps the port after the listener closes. It's `nil` if the system doesn't allow that.
     static func listen(
         ipv6: Bool
     ) throws(LoopbackSocket.Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try LoopbackSocket.bound(to: 0, ipv6: ipv6)
-        // Reserves the port before the listener opens. If a stopped server reserved it only after closing the listener,
-        // an outgoing connection could take the port in between.
+        // An outgoing connection could take the port if it were reserved only after the listener closes.
         let placeholder = reserve(port, ipv6: ipv6)
         do throws(LoopbackSocket.Failure) { try LoopbackSocket.listen(descriptor, 0, backlog: 4096) } catch {
             if let placeholder { close(placeholder) }
@@ -24,7 +22,7 @@ enum POSIX {
         return (descriptor, port, placeholder)
     }
 
-    /// Binds a loopback port without listening, so connections are refused. Returns `nil` if the port is taken.
+    /// Binds without listening, so connections are refused. Returns `nil` if the port is taken.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
         try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }
@@ -55,21 +53,20 @@ enum POSIX {
 
     static func end(_ descriptor: Int32) { close(descriptor) }
 
-    /// Accepts a pending connection, and makes its socket blocking. Returns `nil` if there isn't any or accepting
-    /// fails.
+    /// Makes the connection's socket blocking. Returns `nil` if there isn't any or accepting fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         guard let descriptor = LoopbackSocket.accept(listener) else { return nil }
         _ = fcntl(descriptor, F_SETFL, 0)
         return descriptor
     }
 
-    /// Reads bytes into an array. Returns their number, 0 at the connection's end, or `nil` if the connection failed.
+    /// Returns the number of bytes, 0 at the connection's end, or `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
         let count = LoopbackSocket.read(descriptor, into: &bytes, from: start)
         return count < 0 ? nil : count
     }
 
-    /// Sends all bytes. Returns `false` if the connection failed. Never raises SIGPIPE.
+    /// Returns `false` if the connection failed. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -80,7 +77,7 @@ enum POSIX {
         return true
     }
 
-    /// Waits until the descriptor is readable, the bell rings, or the time is over. -1 milliseconds means no limit.
+    /// -1 milliseconds means no limit.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -91,7 +88,7 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// Returns whether received bytes are waiting to be read. Returns `false` at the end of the connection.
+    /// Returns `false` at the end of the connection.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
@@ -105,8 +102,7 @@ enum POSIX {
 
     static func shutDownWriting(_ descriptor: Int32) { LoopbackSocket.shutDownWriting(descriptor) }
 
-    /// Raises the limit of open files to 8,192, if possible. A thousand connections within a process need two thousand
-    /// descriptors, but many systems allow only 1,024.
+    /// A thousand connections within a process need two thousand descriptors, but many systems allow only 1,024.
     static func allowManyDescriptors() {
         var limit = rlimit()
         guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
@@ -115,7 +111,7 @@ enum POSIX {
     }
 }
 
-// These functions are outside the enum, whose members with the same names hide the system's functions.
+// Outside the enum, whose members with the same names hide the system's functions.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t

@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// A loopback address with a port that doesn't respond. The system drops packets to it, like a firewall.
+/// A loopback port that doesn't respond. The system drops packets to it, like a firewall.
 package final class SilentAddress: Sendable {
     package let address: String
     private let descriptors: [Int32]
@@ -12,7 +12,7 @@ package final class SilentAddress: Sendable {
         guard let port = UInt16(exactly: port) else { return nil }
         let host = UInt32(0x7F00_0000) | UInt32(number)
         guard let listener = POSIX.listen(host: host, port: port, backlog: 0) else { return nil }
-        // Fills the listener's queue. The system drops connection attempts beyond it.
+        // The system drops connection attempts beyond the listener's queue.
         var all = [listener]
         for _ in 0..<16 {
             guard let (client, isConnected) = POSIX.connect(host: host, port: port, milliseconds: 100) else { break }

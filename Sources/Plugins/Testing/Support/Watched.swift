@@ -21,12 +21,12 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters' conditions. Call this after changing a value that a condition reads outside the state.
+    /// Call this after changing a value that a waiter's condition reads outside the state.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Accesses the state. Unlike `update`, doesn't check the waiters' conditions.
+    /// Unlike `update`, doesn't check the waiters' conditions.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
@@ -50,8 +50,7 @@ package final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `probe` returns a value. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task
-    /// is cancelled.
+    /// Waits until `probe` returns a value. Throws ``WaitTimeout`` after `limit`.
     package func wait<Found: Sendable>(
         for what: String, within limit: Duration, _ probe: @escaping @Sendable (inout State) -> Found?
     ) async throws -> Found {
@@ -62,7 +61,7 @@ package final class Watched<State: Sendable>: Sendable {
         let timer = Task.detached { [self] in
             // Unlike a timer of `Task.sleep`, this timer doesn't outlive a wait that ends early.
             try await time.sleep(until: end)
-            // Tries again if the limit passes before the waiter is registered.
+            // The limit may pass before the waiter is registered.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)

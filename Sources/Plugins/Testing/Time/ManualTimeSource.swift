@@ -23,7 +23,7 @@ public final class ManualTimeSource: TimeSource {
     private struct State: Sendable {
         var now: ContinuousClock.Instant
         var date: Date
-        /// The sleeping tasks, in the order in which they wake.
+        /// In the order in which they wake.
         var sleepers: [Sleeper] = []
         var lastID: UInt64 = 0
     }

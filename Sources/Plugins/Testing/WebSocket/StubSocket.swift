@@ -99,7 +99,7 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// One direction of a connection. Up to `capacity` bytes are ready for the reader, and further bytes are pending.
+/// Up to `capacity` bytes are ready for the reader, and further bytes are pending.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
         var pending = Data()
@@ -145,7 +145,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // Checks the conditions of waiting writers again, because taking bytes has made room for more.
+        // Taking bytes has made room for waiting writers.
         state.touch()
         return try taken.get()
     }
