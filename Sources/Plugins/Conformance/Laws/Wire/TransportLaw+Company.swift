@@ -39,8 +39,7 @@ extension TransportLaw {
             """, share: 150, needsTwo: true,
         exchanges: { WireExchange.story(&$0) }
     ) { bench, exchanges in
-        // Skips exchanges whose connection ends or stalls after a complete response, because the next request on it may
-        // be lost.
+        // If a connection ends or stalls after a complete response, the next request on it may be lost.
         let looksIdle = exchanges.contains { $0.reply.fault?.position != nil && !WireImage($0).outcome.isFailure }
         if looksIdle { return nil }
         let run = try bench.run()
@@ -70,7 +69,7 @@ extension TransportLaw {
         }
     ) { bench, exchanges in
         let run = try bench.run()
-        // Makes the targets different, because the server identifies an exchange by its target.
+        // The server identifies an exchange by its target.
         let exchanges = exchanges.enumerated().map { index, exchange in
             var copy = exchange
             copy.target = "/\(index)\(exchange.target)"

@@ -201,8 +201,8 @@ extension WireTrace {
         if code == .timedOut || isBlaming {
             return LawViolation(expected: "an error of the connection", came: failure.description)
         }
-        // A transport that collects the body has received the head, so its error must contain the head. A reset may
-        // have discarded it, so only a close is checked.
+        // A transport that collects the body has received the head. A reset may have discarded it, so only a close is
+        // checked.
         guard case .close(let position) = exchange.reply.fault, position > image.headEnd, mayCollect, head == nil,
             failure.evidence != exchange.reply.status
         else { return nil }

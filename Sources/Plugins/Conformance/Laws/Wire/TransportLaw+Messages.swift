@@ -108,7 +108,7 @@ extension TransportLaw {
 }
 
 extension WireTrace {
-    /// The end, the fields and the bytes of a response, without its framing.
+    /// Excludes the framing.
     fileprivate var image: String {
         guard let head, failure == nil else { return failure.map { "the error \($0.description)" } ?? "no response" }
         let framing: Set<String> = ["content-length", "transfer-encoding", "connection", "keep-alive"]
@@ -132,7 +132,7 @@ extension WireTrace {
         isHanging ? LawViolation(expected: "the exchange to end", came: "an exchange that hangs") : nil
     }
 
-    /// The violation if a request was sent twice. Only for exchanges on a new connection, which must not be repeated.
+    /// Only for exchanges on a new connection, which must not be repeated.
     var repetition: LawViolation? {
         if requests.count < 2 { return nil }
         return LawViolation(expected: "one request at the server", came: "a second request, for \(requests[1].target)")
@@ -142,7 +142,6 @@ extension WireTrace {
         failure.map { LawViolation(expected: "a response", came: $0.description) }
     }
 
-    /// Compares the response with the complete response of the model.
     func difference(from exchange: WireExchange) -> LawViolation? {
         if let violation = hanging ?? unexpectedFailure { return violation }
         let image = WireImage(exchange)
@@ -155,7 +154,7 @@ extension WireTrace {
         if head.status != exchange.reply.status {
             return LawViolation(expected: "status \(exchange.reply.status)", came: "\(head.status)")
         }
-        // The response must have the request's URL, because filters resolve relative redirects and links against it.
+        // Filters resolve relative redirects and links against the response's URL.
         if let sent, head.url != sent.url {
             return LawViolation(expected: "the URL of the request: \(sent.url)", came: "\(head.url)")
         }
@@ -207,7 +206,7 @@ struct WireFields {
         return nil
     }
 
-    /// Splits joined values at commas. Leaves out surrounding spaces, which joining can add or remove.
+    /// Joining can add or remove spaces.
     private static func parts(of values: [String]) -> [[UInt8]] {
         values.joined(separator: ",").utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
             Array($0.trimmingPrefix { $0 == 0x20 }.reversed().trimmingPrefix { $0 == 0x20 }.reversed())
@@ -234,7 +233,7 @@ extension RecordedRequest {
             return LawViolation(expected: "the target \(sent.target)", came: target)
         }
         var additions = Self.additions
-        // Allows this type, because it's equivalent to a missing type (RFC 9110, section 8.3).
+        // This type is equivalent to a missing type (RFC 9110, section 8.3).
         if exchange.body != .none, headers[.contentType] == "application/octet-stream" {
             additions.insert("content-type")
         }

@@ -18,9 +18,7 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     public let advice: String
     let identifier: String
     let exchanges: @Sendable (inout LawRandom) -> [WireExchange]
-    /// The percentage of the options' rounds to run.
     let share: Int
-    /// Whether the law compares exchanges with each other.
     let needsTwo: Bool
     /// Whether the law allows transports that change responses on purpose, so samples can be mixed in.
     let allowsChanges: Bool

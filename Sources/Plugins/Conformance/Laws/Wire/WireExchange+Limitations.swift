@@ -19,7 +19,7 @@ extension WireExchange {
         return features
     }
 
-    /// The names of the cases that test a behavior of this exchange.
+    /// The cases that test a behavior of this exchange.
     private var cases: Set<String> {
         var cases = faultCases
         if reply.headers.contains(where: \.isLatin1) { cases.insert(HeaderCases.latin1) }

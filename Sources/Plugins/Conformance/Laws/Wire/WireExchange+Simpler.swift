@@ -41,7 +41,7 @@ extension WireExchange {
         for body in body.simpler { add { $0.body = body } }
         for target in LawTarget.simpler(target, fixed: 1) { add { $0.target = target } }
         for reply in reply.simpler { add { $0.reply = reply } }
-        // Moves the fault, so it stays in the same part of the message while the message gets shorter.
+        // The fault stays in the same part of the message while the message gets shorter.
         if let fault = reply.fault, let position = fault.position {
             for reply in reply.simpler {
                 var copy = self
@@ -57,7 +57,7 @@ extension WireExchange {
         return results
     }
 
-    /// Whether the exchange's properties are consistent. For example, a GET has no body.
+    /// Whether the properties are consistent. For example, a GET has no body.
     private var isSensible: Bool {
         let image = WireImage(self)
         if body != .none, method == .get || method == .head { return false }

@@ -41,7 +41,6 @@ public struct WireExchange: Sendable, Hashable {
 }
 
 extension WireExchange {
-    /// Takes over the fields of an author's sample, and the status, fields and body of its response.
     mutating func resemble(_ sample: WireExchange) {
         let plain = WireExchange()
         for field in sample.headers where !headers.contains(field.name) { headers.add(field.name, field.value) }

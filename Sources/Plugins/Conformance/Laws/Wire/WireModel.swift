@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// The model of HTTP/1.1 that transports are compared with: a reply's bytes and their meaning.
 struct WireImage: Sendable {
-    /// A part of the body: its end in the reply's bytes, and the number of body bytes that have arrived by then.
+    /// The part's end in the reply's bytes, and the number of body bytes that have arrived by then.
     struct Part: Sendable {
         let end: Int
         let delivered: Int
@@ -96,20 +96,18 @@ struct WireImage: Sendable {
     }
 }
 
-/// The correct result of an exchange.
 enum WireOutcome: Sendable, Equatable {
-    /// A response with this many bytes of the body must arrive.
+    /// With this many bytes of the body.
     case response(Int)
-    /// An error must be thrown, before or after the head.
     case failure(afterHead: Bool)
-    /// A response with the whole body, or an error. Both are correct.
+    /// A response with the whole body and an error are both correct.
     case either
 
     var isFailure: Bool { if case .failure = self { true } else { false } }
 }
 
 extension WireImage {
-    /// The correct result according to RFC 9112, sections 6.3 and 8.
+    /// RFC 9112, sections 6.3 and 8.
     var outcome: WireOutcome {
         let count = hasBody ? reply.body.data.count : 0
         switch reply.fault {
@@ -134,7 +132,7 @@ extension WireImage {
 
     private var isStall: Bool { if case .stall = reply.fault { true } else { false } }
 
-    /// Returns whether the reply can contain the mistake. For example, a wrong chunk size needs a chunked body.
+    /// Whether the reply can contain the mistake. For example, a wrong chunk size needs a chunked body.
     private func isMalformed(_ kind: WireFault.Malformation) -> Bool {
         switch kind {
         case .statusLine, .excess: true
@@ -153,7 +151,7 @@ extension WireImage {
         }
     }
 
-    /// The possible bodies of a complete response: decoded or not.
+    /// A complete response may be decoded or not.
     func bodies(_ count: Int) -> [(data: Data, isDecoded: Bool)] {
         let data = reply.body.data.prefix(count)
         guard hasBody, reply.body == .gzip, count == reply.body.data.count else { return [(Data(data), false)] }

@@ -107,8 +107,8 @@ final class WireProbe: Transport {
         return HTTPResponse(to: request, status: 200)
     }
 
-    /// Acts as a slow reader: lets the timeout pass before it asks for a chunk. Waits first until the server has sent
-    /// all bytes.
+    /// Acts as a slow reader: after the server has sent all bytes, allows the timeout to pass before it asks for a
+    /// chunk.
     private func pause(_ options: TransportOptions) async {
         let isServed = try? await scene.state.wait(for: "the response", within: .milliseconds(500)) { state in
             state.isServed ? true : nil
@@ -118,7 +118,6 @@ final class WireProbe: Transport {
         (options.time as? ManualTimeSource)?.advance(by: options.timeout * 2)
     }
 
-    /// Returns the URL without its scheme and host.
     private static func target(of url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         return String(url[start...].drop { $0 != "/" })

@@ -53,7 +53,7 @@ final class WireRun: Sendable {
         return origin.url + exchange.target
     }
 
-    /// Releases the transport. Returns `false` if its connections stay open.
+    /// Returns `false` if the transport's connections stay open.
     func releaseTransport() async -> Bool {
         transport.withLock { $0 = nil }
         let other = elsewhere.withLock { $0 }
@@ -71,7 +71,7 @@ final class WireRun: Sendable {
         return try await play(scene)
     }
 
-    /// Runs concurrent exchanges while the server doesn't respond to another one. The targets must differ.
+    /// The server doesn't respond to `silent`. The targets must differ.
     func play(together exchanges: [WireExchange], beside silent: WireExchange) async throws -> [WireTrace] {
         let held = WireScene(silent, isHeld: true)
         let scenes = exchanges.map { WireScene($0) }
@@ -127,15 +127,14 @@ final class WireRun: Sendable {
 
     private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
         let driver = Task { [clock] in
-            // Advances the clock for waits of the transport, but lets its timeout pass only after the server stopped
-            // sending.
+            // Waits of the transport may pass at any time. Its timeout passes only after the server stopped sending.
             var start = clock.now
             let exchange = scene.exchange
             var isAwaitingTimeout = exchange.isSilent && !exchange.isCancelled && !exchange.isDropped
             if case .response = scene.image.outcome { isAwaitingTimeout = false }
             while !Task.isCancelled {
                 let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
-                // Starts over after a slow reader has advanced the clock by several timeouts.
+                // Start over after a slow reader has advanced the clock by several timeouts.
                 if exchange.isReadSlowly, start.duration(to: clock.now) > .seconds(100) { start = clock.now }
                 if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
                     clock.advance(to: wake)
@@ -155,7 +154,7 @@ final class WireRun: Sendable {
         let isHanging = scene.state.read { $0.trace.isHanging }
         driver.cancel()
         if isHanging {
-            // Skips further waits, because each could last until the limit, too.
+            // Skip further waits: each could also last until the limit.
             scene.finished.open()
             return scene.state.read { $0.trace }
         }

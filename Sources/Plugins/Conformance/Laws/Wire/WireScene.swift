@@ -9,8 +9,8 @@ final class WireStage: Sendable {
     func add(_ scene: WireScene) { scenes.withLock { $0.append(scene) } }
     func remove(_ scene: WireScene) { scenes.withLock { $0.removeAll { $0 === scene } } }
 
-    /// Returns the scene of a request, found by its target if there are several. Returns `nil` if the request reached
-    /// the wrong origin.
+    /// Finds the scene by the request's target if there are several. Returns `nil` if the request reached the wrong
+    /// origin.
     func scene(for request: RecordedRequest, _ isElsewhere: Bool) -> WireScene? {
         scenes.withLock { scenes in
             let scene = scenes.count < 2 ? scenes.first : scenes.first { $0.exchange.target == request.target }
@@ -43,8 +43,8 @@ final class WireScene: Sendable {
     let state = Watched(State())
     let finished = Gate()
     let mayBeCancelled: Gate
-    /// The gates that a paced server waits for. The first one opens when the caller has received the head, and the
-    /// others when it has received the parts of the body.
+    /// A paced server waits for these. The first gate opens when the caller has received the head, and the others when
+    /// it has received the parts of the body.
     private let gates: [Gate]
     private let references = Mutex(References())
 
@@ -92,7 +92,6 @@ final class WireScene: Sendable {
         let reply = exchange.reply
         let isWatched = reply.isPaced || exchange.isReadSlowly || exchange.isDropped || exchange.isCancelled
         if reply.fault?.position == nil, !isWatched {
-            // Keeps the connection open if the framing marks the end of the body.
             let response = TestResponse.raw(Data(image.bytes)).keepAlive(image.completion != nil)
             guard let pieces = reply.pieces else { return response }
             return response.slowly(bytesPerChunk: pieces, every: .zero, includingHead: true)
@@ -135,6 +134,5 @@ final class WireScene: Sendable {
 struct WeakWireSource: Sendable { weak let source: WireSource? }
 
 extension WireExchange {
-    /// Whether the server stops sending before the exchange ends.
     var isSilent: Bool { if case .stall = reply.fault { true } else { false } }
 }

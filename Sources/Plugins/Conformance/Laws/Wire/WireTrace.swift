@@ -43,7 +43,7 @@ struct WireTrace: Sendable {
     var sent: Sent?
     var mayCollect = false
     var requests: [RecordedRequest] = []
-    /// The number of requests, including interrupted uploads.
+    /// Includes requests with interrupted uploads.
     var arrivals = 0
     var head: Head?
     var body = Data()

@@ -10,7 +10,7 @@ extension WireExchange {
 
     // MARK: Requests
 
-    /// Returns an exchange with a random request and a plain response.
+    /// Combines a random request with a plain response.
     static func upload(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([
@@ -61,7 +61,7 @@ extension WireExchange {
 
     // MARK: Responses
 
-    /// Returns an exchange with a plain request and a random response.
+    /// Combines a plain request with a random response.
     static func download(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([.get, .get, .get, .get, .head, .post, .options])
@@ -170,7 +170,7 @@ extension WireExchange {
         return [exchange]
     }
 
-    /// Gives the response the fields with which a client could resume a truncated body.
+    /// Adds the fields with which a client could resume a truncated body.
     mutating func makeResumable() {
         method = .get
         body = .none
@@ -182,7 +182,7 @@ extension WireExchange {
         if reply.body == .gzip || reply.body.data.count < 10 { reply.body = .bytes(5_000) }
     }
 
-    /// Returns an exchange whose server stops sending before the end.
+    /// The server stops sending before the end.
     static func withStop(_ random: inout LawRandom) -> WireExchange {
         var exchange = download(&random)[0]
         (exchange.method, exchange.reply.pieces) = (.get, nil)
@@ -203,7 +203,7 @@ extension WireExchange {
 
     // MARK: Stories
 
-    /// Returns exchanges whose values or bytes could leak into the next one.
+    /// The exchanges' values or bytes could leak into the next one.
     static func story(_ random: inout LawRandom) -> [WireExchange] {
         var first = download(&random)[0]
         var second = download(&random)[0]
