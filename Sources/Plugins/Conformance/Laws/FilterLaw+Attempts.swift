@@ -35,8 +35,8 @@ extension FilterLaw {
 
     /// A wait between two attempts must use the agent's clock.
     ///
-    /// Reports a wait only if several waits are all long, and waits without the filter are short, so a busy machine
-    /// doesn't cause a failure.
+    /// A busy machine must not cause a failure. A wait counts only if several waits are all long, and waits without the
+    /// filter are short.
     static func hiddenWait(_ bench: LawBench, _ exchange: LawExchange) async throws -> LawViolation? {
         let failing = exchange.reply(to: 1).status < 400 ? LawReply(503) : LawReply(exchange.reply(to: 1).status)
         let unsteady = LawExchange(exchange.method, replies: [failing, LawReply()])
@@ -110,7 +110,7 @@ extension FilterLaw {
             for _ in 0..<2_000 where !held.allSatisfy({ $0.trace.isBegun }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
-            // Waits a moment, until the filter has sent the calls or holds them back.
+            // Wait until the filter has sent the calls or holds them back.
             for _ in 0..<20 where !held.allSatisfy({ $0.trace.isReached }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -121,7 +121,7 @@ extension FilterLaw {
             }
             let last = late.map { run.launch($0) }
             defer { for task in last { task.cancel() } }
-            // Ignores a call that waits in an earlier stage, because it isn't cancelled yet.
+            // A call in an earlier stage isn't cancelled yet.
             func isStuck() -> Bool { late.contains { $0.isCancelled && $0.trace.outcome.kind == "endless" } }
             for _ in 0..<20 where !late.allSatisfy(\.isCancelled) { try await Task.sleep(for: .milliseconds(1)) }
             for _ in 0..<(100 * Int(bench.patience / .milliseconds(1))) where isStuck() {
@@ -136,8 +136,8 @@ extension FilterLaw {
         return nil
     }
 
-    /// Returns the call's outcome after at most forty minutes by the clock. Advances the clock by whole minutes,
-    /// because a filter that holds the call back may check every millisecond.
+    /// Allows at most forty minutes by the clock. Advances it by whole minutes, because a filter that holds the call
+    /// back may check every millisecond.
     private static func end(of exchange: LawExchange, _ run: LawRun) async throws -> LawTrace.Outcome {
         let call = LawCall(exchange)
         let task = run.launch(call)

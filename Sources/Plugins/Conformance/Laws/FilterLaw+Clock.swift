@@ -39,7 +39,7 @@ extension FilterLaw {
             .setCookie: "law=1; Expires=\(HTTPDate.format(date + 60))",
         ]
         if !isGood {
-            // Removes the server's date, because a filter could compute the wait from it without a clock.
+            // A filter could compute the wait from the server's date without a clock.
             exchange.replies[0].headers.remove(.date)
             exchange.replies[0].headers[.retryAfter] = HTTPDate.format(date + 10)
             exchange.replies = [exchange.replies[0], LawReply()]

@@ -60,13 +60,12 @@ extension FilterLaw {
         }
     }
 
-    /// Describes how the decoded body differs from the original. Returns `nil` if they're equal, or if the suite can't
-    /// decode a coding.
+    /// Returns `nil` if the bodies are equal, or if the suite can't decode a coding.
     private static func difference(of body: Data, codedBy codings: [String], from original: Data) -> String? {
         var data = body
         for coding in codings.reversed() where coding != "identity" {
             guard ["gzip", "x-gzip", "deflate"].contains(coding), ContentCodings.canDecode(coding) else { return nil }
-            // Requires the zlib frame of deflate (section 8.4.1.2), because some decoders also accept bytes without it.
+            // Some decoders also accept deflate without its zlib frame (section 8.4.1.2).
             let isFramed = coding != "deflate" || data.first.map { $0 & 15 == 8 } ?? false
             guard isFramed, let decoded = ContentCodings.decoded(Array(data), coding, upTo: longestBody)
             else { return "bytes that aren't \(coding)" }

@@ -39,7 +39,7 @@ extension FilterLaw {
             guard let came = traces[index] else { continue }
             let expected = await bench.control().begin(LawCall(exchange, isShared: true)).trace
             let comparison = Comparison(permissions, exchange)
-            // Skips a call that received its response before it was cancelled.
+            // Skip a call that received its response before it was cancelled.
             if exchange.cancellation != nil, came.outcome.response != nil { continue }
             if let violation = comparison.difference(of: came, from: expected) { return violation }
             guard came.sends.count == 1, let send = came.sends.first, let plain = expected.sends.first else { continue }
@@ -57,7 +57,7 @@ extension FilterLaw {
         }
         let tasks = slow.map { run.launch($0) }
         defer { for task in tasks { task.cancel() } }
-        // Waits a moment, until the filter has sent the calls or holds them back.
+        // Wait until the filter has sent the calls or holds them back.
         for _ in 0..<20 where !slow.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
         let last = LawCall(
             LawExchange(.get, "\(LawVocabulary.origin)/v1/z", replies: [LawReply(delay: .seconds(3_600))]))
@@ -109,7 +109,7 @@ extension FilterLaw {
             let isGone: @Sendable () -> Bool = {
                 came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
             }
-            // Waits longer in the last confirmation, because the machine may be busy.
+            // Wait longer in the last confirmation, because the machine may be busy.
             let isLast = bench.patience >= .milliseconds(100)
             var looks = isLast ? max(1_000, Int(bench.filters.gracePeriod / .milliseconds(2))) : 50
             while !isGone(), looks > 0 {
@@ -179,8 +179,7 @@ extension FilterLaw {
                     LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
                 ]
             }
-            // Sometimes refuses the first attempt, because a filter may then send a secret that it didn't send at
-            // first.
+            // After a refused first attempt, a filter may send a secret that it didn't send at first.
             if second.replies[0].status == 307 || !second.url.hasPrefix(LawVocabulary.origin + "/"), random.isTrue() {
                 let refusal = LawReply(random.pick([401, 401, 401, 403, 503]), headers: [.wwwAuthenticate: "Bearer"])
                 second.replies.insert(refusal, at: second.replies.count - 1)
@@ -198,7 +197,7 @@ extension FilterLaw {
         let (run, permissions) = try bench.subject()
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
         let isOtherHost = origin(of: first) != origin(of: second)
-        // Repeats failures, because a circuit breaker needs several.
+        // A circuit breaker needs several failures.
         for index in 0..<(isFailing ? 40 : 2) {
             var each = first
             if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
@@ -252,7 +251,7 @@ extension FilterLaw {
         guard let original = plain.sends.first else { return nil }
         let redaction = Redaction()
         var secrets: [HTTPHeaders.Field] = []
-        // Also sends the request again after a refusal, because the filter may then add another secret.
+        // After a refusal, the filter may add another secret.
         let refusals = [401, 403, 503].map { [LawReply($0, headers: [.wwwAuthenticate: "Bearer"]), LawReply()] }
         for replies in [[LawReply()]] + refusals {
             home.replies = replies
@@ -347,7 +346,6 @@ extension FilterLaw {
         if let violation = try await unrecovered(bench, exchanges) { return violation }
         let (run, permissions) = try bench.subject()
         let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
-        // Also compares a call whose first attempt gets a 503.
         let unsteady = LawExchange(.get, "\(LawVocabulary.origin)/v1/unsteady", replies: [LawReply(503), LawReply()])
         let repeated = await run.play(unsteady)
         let expected = await run.play(good)

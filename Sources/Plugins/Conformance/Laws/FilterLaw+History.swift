@@ -18,7 +18,7 @@ extension FilterLaw {
         guard exchanges.count == 2, exchanges[0].isStranger(to: exchanges[1]) else { return nil }
         let (first, second) = (exchanges[0], exchanges[1])
         let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
-        // Repeats failures, because a circuit breaker needs several.
+        // A circuit breaker needs several failures.
         let count = isFailing ? 8 : 2
         let (run, permissions) = try bench.subject()
         for index in 0..<count {
@@ -50,7 +50,7 @@ extension FilterLaw {
         for name in Set(came.keys).union(alone[0].keys).sorted() {
             let value = came[name]
             if value == alone[0][name] || value == repeated[name] || alone[0][name] != alone[1][name] { continue }
-            // Ignores a value that differs in each request, such as a counter or a random value.
+            // Skip values that differ in each request, such as a counter.
             let isField = name.contains("field")
             if isField, alone[0][name] != repeated[name] { continue }
             return LawViolation(
@@ -230,7 +230,7 @@ extension FilterLaw {
         for exchange in exchanges {
             if exchange.method.isSafe { continue }
             let (run, permissions) = try bench.subject()
-            // Skips filters whose policy can allow stored responses, for example to a query with POST.
+            // Skip filters whose policy can allow stored responses, for example to a query with POST.
             if permissions.isResponder || permissions.traits.contains(.cachesCalls) { continue }
             let row = [await run.play(exchange), await run.play(exchange)]
             let gate = Gate()
@@ -296,7 +296,7 @@ extension FilterLaw {
         if !permissions.mayRespond { return nil }
         for _ in 0..<2 { _ = await plain.play(read) }
         _ = await plain.play(write)
-        // Skips a filter that intentionally keeps responses for some time despite writes.
+        // Skip filters that intentionally keep responses for some time despite writes.
         if isOld(await plain.play(later)) { return nil }
         let (run, _) = try bench.subject()
         let gate = Gate()
@@ -335,7 +335,7 @@ extension LawExchange {
         headers[.authorization].map { [UserMark($0, source: "account")] } ?? []
     }
 
-    /// Returns whether the exchanges have different hosts or users, so one must not affect the other.
+    /// Whether one exchange must not affect the other, because their hosts or users differ.
     fileprivate func isStranger(to other: LawExchange) -> Bool {
         if host != other.host { return true }
         let isFailing = reply(to: 1).failure != nil || ![200, 404].contains(reply(to: 1).status)
@@ -343,7 +343,6 @@ extension LawExchange {
         return origin == other.origin && users.0 != nil && users.1 != nil && users.0 != users.1 && !isFailing
     }
 
-    /// Returns two calls of different users or to different hosts.
     fileprivate static func strangers(_ random: inout LawRandom) -> [LawExchange] {
         let hosts = [LawVocabulary.origin, "https://other.example", "https://third.example"].shuffled(using: &random)
         let path = random.pick(["a", "b/c", "a?b=1"])
@@ -397,7 +396,7 @@ extension LawExchange {
             let isPart = name == .range
             for (index, exchange) in [self, other].enumerated() {
                 var reply = exchange.replies[0]
-                // Names the field in `Vary`, because it determines the response.
+                // `Vary` names the field, because it determines the response.
                 if !isPart, name != .authorization { reply.headers[.vary] = name.rawName }
                 if isPart, let range = exchange.headers[.range] {
                     reply.status = 206
@@ -425,7 +424,7 @@ extension LawExchange {
         return !names.isEmpty && names.isDisjoint(with: known)
     }
 
-    /// Returns an exchange whose first attempt succeeds late, and whose other attempts fail immediately.
+    /// The first attempt succeeds late, and other attempts fail immediately.
     static func slow(_ random: inout LawRandom) -> LawExchange {
         var exchange = LawExchange(random.pick([.get, .get, .head, .put, .delete, .post, .options]))
         if [.put, .post].contains(exchange.method) { exchange.body = .text("law") }

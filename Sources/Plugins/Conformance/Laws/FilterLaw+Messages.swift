@@ -20,7 +20,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let isRedirected = expected.sends.count > 1
-            // Skips a redirected call whose method the filter changed, because the method can change the redirect.
+            // Skip a call whose method the filter changed, because that can change the redirect.
             let isSame = came.sends.map(\.http.method) == expected.sends.map(\.http.method)
             if isRedirected, !isSame { continue }
             for (index, send) in came.sends.enumerated() {
@@ -62,8 +62,7 @@ extension FilterLaw {
                 exchange.body = isText ? .text("law") : .stream(["law"], isReplayable: isReplayable)
                 other.body = isText ? .text("another") : .stream(["another"], isReplayable: isReplayable)
             }
-            // Sometimes gives both responses the same entity tag, because many servers use a version number as the tag
-            // of all resources.
+            // Many servers use a version number as the entity tag of all resources.
             let fields: HTTPHeaders = random.pick([
                 [:], [.entityTag: "\"1\""], [.entityTag: "\"1\""], [.entityTag: "\"1\"", .cacheControl: "max-age=60"],
                 [.cacheControl: "max-age=60"],
@@ -87,8 +86,7 @@ extension FilterLaw {
         if let violation = try await confusion(bench, exchanges) { return violation }
         var (images, plain): ([String], [String]) = ([], [])
         for exchange in exchanges {
-            // Uses a new filter for each request, because a counter in one filter would hide that the requests became
-            // equal.
+            // A new filter for each request, because a counter in one filter would hide that the requests became equal.
             guard let pair = try await bench.pairs([exchange]).first, let send = pair.came.sends.first,
                 let original = pair.expected.sends.first
             else { return nil }
@@ -108,13 +106,13 @@ extension FilterLaw {
         let text = first.reply(to: 1).body.text
         if text.isEmpty || second.reply(to: 1).body.text.contains(text) { return nil }
         let (run, permissions) = try bench.subject()
-        // Skips a difference that a cache for whole calls may ignore: its policy lists the fields that it compares.
+        // Skip a difference that the cache's policy may ignore.
         if permissions.traits.contains(.cachesCalls), first.isUnknownVariant(of: second) { return nil }
-        // Sends the first request twice, because a filter may store a response only on the second request.
+        // Twice, because a filter may store a response only on the second request.
         for _ in 0..<2 { _ = await run.play(first) }
         var outcomes = [await run.play(second).outcome]
         let (other, _) = try bench.subject()
-        // Sends the second request before the first one has a response.
+        // Send the second request before the first one has a response.
         let gate = Gate()
         let calls = [first, second].map { LawCall($0, isShared: true, heldBy: gate) }
         async let earlier = other.begin(calls[0])
@@ -153,7 +151,7 @@ extension FilterLaw {
             var exchange = LawExchange.random(&random)
             exchange.cancellation = nil
             if random.isTrue() {
-                // Combines each method with each failure that filters retry.
+                // Combine each method with each failure that filters retry.
                 exchange.method = random.pick([.get, .put, .delete, .post])
                 exchange.body = [.put, .post].contains(exchange.method) ? .text("law") : .none
             }
@@ -259,7 +257,7 @@ extension FilterLaw {
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             let sends = came.sends.count
-            // Skips repeated requests, and below those with a changed body, because they have their own progress.
+            // Skip repeated requests, and below requests with a changed body: they have their own progress.
             guard sends == expected.sends.count, sends > 0 else { continue }
             if came.sends.map(\.body) == expected.sends.map(\.body), came.events != expected.events,
                 !permissions.kinds.contains(.response)

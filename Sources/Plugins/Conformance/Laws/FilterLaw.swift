@@ -18,9 +18,7 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     public let advice: String
     let identifier: String
     let exchanges: @Sendable (inout LawRandom) -> [LawExchange]
-    /// The percentage of the options' rounds to run.
     let share: Int
-    /// Whether the law compares two calls.
     let needsTwo: Bool
     let judge: @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
 
@@ -80,7 +78,7 @@ struct LawViolation: Sendable {
     let expected: String
     let came: String
 
-    /// The kind of violation: the words of `expected` before its first value.
+    /// The words of `expected` before its first value.
     var kind: Substring { expected.prefix { !$0.isNumber && $0 != ":" } }
 }
 
@@ -94,8 +92,7 @@ struct LawBench: Sendable {
 
     func control() -> LawRun { LawRun(nil, patience: patience, bench: filters) }
 
-    /// - Parameter date: The clock's date at the beginning.
-    /// - Parameter outside: Filters of the suite that run before the tested filter.
+    /// `outside` filters run before the tested filter.
     func subject(
         date: Date? = nil, outside: [any Filter] = []
     ) throws -> (run: LawRun, permissions: Permissions) {
