@@ -67,14 +67,13 @@ public struct FilterEffect: Sendable, Hashable {
 
 /// The changes that a filter may make to a call, derived from its effects and traits.
 struct Permissions: Sendable {
-    /// Whether the effects include a change of the method, the URL, the fields, or the body. Only these changes are
-    /// then allowed.
+    /// Whether the effects list changes of the request. Only these changes are then allowed.
     let isListed: Bool
     let kinds: Set<FilterEffect.Kind>
     let names: Set<HTTPHeaderName>
     let repeated: Set<HTTPMethod>
     let mayRespond: Bool
-    /// Whether the effects include `.responds`, so the filter may respond to any request without sending it.
+    /// With `.responds`, the filter may respond to any request without sending it.
     let isResponder: Bool
     let mayWait: Bool
     let traits: FilterTraits
@@ -91,8 +90,7 @@ struct Permissions: Sendable {
         mayWait = effects.contains(where: \.isWaiting)
     }
 
-    /// Whether the filter's traits allow it to change requests. `false` if the author has listed the allowed changes,
-    /// because the list replaces the traits.
+    /// The author's list of allowed changes replaces the traits.
     private var changesRequest: Bool {
         !isListed
             && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])

@@ -3,12 +3,12 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The agent's clock for laws. If the run is idle, the clock advances to the time when the next sleeper wakes.
+/// The agent's clock. If the run is idle, the clock advances to the time when the next sleeper wakes.
 final class LawClock: TimeSource {
     private let manual: ManualTimeSource
     private let steps = Atomic(0)
 
-    /// - Parameter date: The date at the beginning. Defaults to 2001.
+    /// The date defaults to 2001.
     init(date: Date? = nil) { manual = date.map { ManualTimeSource(date: $0) } ?? ManualTimeSource() }
 
     var now: ContinuousClock.Instant { manual.now }
@@ -26,7 +26,7 @@ final class LawClock: TimeSource {
 
     func pass(_ duration: Duration) { manual.advance(by: duration) }
 
-    /// Advances the clock whenever the run is idle. Returns once the run stays idle and no task sleeps on the clock.
+    /// Returns once the run stays idle and no task sleeps on the clock.
     func drive(patience: Duration, isServerWaiting: @Sendable () -> Bool) async throws {
         var (last, idle) = (activity, 0)
         while true {
@@ -36,7 +36,7 @@ final class LawClock: TimeSource {
                 continue
             }
             idle += 1
-            // Waits longer if the server isn't waiting, because the filter may be working.
+            // If the server isn't waiting, the filter may be working.
             let wait = Int(patience / .milliseconds(1)) * (isServerWaiting() ? 1 : 4)
             if let wake = manual.nextWake {
                 if idle >= wait {

@@ -104,7 +104,7 @@ struct Comparison {
     // MARK: Results
 
     func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
-        // Doesn't compare a response that the filter gave without sending a request.
+        // The filter responded without sending a request.
         if permissions.mayRespond, came.sends.allSatisfy(\.isDetached) { return nil }
         switch (expected.outcome, came.outcome) {
         case (.endless, _): return nil

@@ -51,7 +51,7 @@ final class LawProbe: Filter {
         }
     }
 
-    /// Whether a request is a copy for another server: detached, safe and without secrets.
+    /// A mirror is a copy for another server: detached, safe and without secrets.
     private func isMirror(_ exchange: Exchange, of call: LawCall) -> Bool {
         exchange.activity.kind == .background && exchange.http.method.isSafe
             && exchange.http.host != URL(string: call.exchange.url)?.host()
@@ -74,7 +74,7 @@ struct LawCanceller: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         if let call = (exchange.request as? LawRequest)?.call, call.cancelledBefore == stages {
-            // Suspends first, because a cancellation reaches the call only after that.
+            // A cancellation reaches the call only after a suspension.
             await Task.yield()
             try? await Task.sleep(for: .milliseconds(1))
             call.cancel()

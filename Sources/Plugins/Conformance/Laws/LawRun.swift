@@ -63,7 +63,7 @@ final class LawRun: Sendable {
         _ = await handle.result
     }
 
-    /// Starts a call without advancing the clock.
+    /// Doesn't advance the clock.
     func launch(_ call: LawCall) -> Task<Void, Never> {
         let start = Gate(isOpen: call.cancelledBefore == nil)
         let task = Task { [agent] in
@@ -136,13 +136,12 @@ final class LawCall: Sendable {
     /// The users that an outer filter assigns to the call.
     let users: [UserMark]
     let notices: HTTPHeaders
-    /// Holds back the server's response until the gate opens.
+    /// Holds back the server's response.
     let gate: Gate?
-    /// The stage before which the call's task is cancelled. `nil` if it isn't.
+    /// The stage before which the call's task is cancelled.
     let cancelledBefore: FilterStages?
     let arrival: Arrival
 
-    /// How a response's body arrives.
     enum Arrival {
         /// As the exchange and the delivery determine.
         case asDelivered
@@ -161,7 +160,7 @@ final class LawCall: Sendable {
         (self.gate, cancelledBefore) = (gate, stage)
     }
 
-    /// More requests than this count as a call that doesn't end.
+    /// A call with more requests counts as endless.
     static let most = 200
 
     var trace: LawTrace {
@@ -312,7 +311,6 @@ final class LawSource: HTTPBodySource {
         return nil
     }
 
-    /// Splits bytes into up to sixty short pieces.
     private static func pieces(of data: Data) -> [Data] {
         let size = max(1, data.count / 60)
         return stride(from: 0, to: data.count, by: size).map { Data(data.dropFirst($0).prefix(size)) }
@@ -346,7 +344,6 @@ final class LawServer: ConnectingTransport {
         }
         let (call, exchange) = (tag.call, tag.call.exchange)
         if tag.number > LawCall.most {
-            // Ends a call that would never end.
             call.note { $0.isEndless = true }
             call.cancel()
             try await Gate().wait(within: .seconds(3_600))
@@ -406,13 +403,13 @@ final class LawServer: ConnectingTransport {
         throw ErrandError(.transportUnavailable, "conformance")
     }
 
-    /// Cancels a call during its transfer. Returns only if other calls share the transfer.
+    /// Returns only if other calls share the transfer.
     private func cancel(_ call: LawCall) async throws {
         if !call.isShared {
             call.cancel()
             return try await Gate().wait(within: .seconds(3_600))
         }
-        // Gives other calls time to join the transfer.
+        // Other calls need time to join the transfer.
         for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
         call.cancel()
         for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }

@@ -49,18 +49,17 @@ struct LawTrace: Sendable {
     enum Outcome: Sendable {
         case response(Response)
         case failure(any Error)
-        /// The call hasn't ended.
         case endless
     }
 
     var sends: [Send] = []
     var outcome = Outcome.endless
-    /// The events that the call reported: progress, 1xx responses, and trailers.
+    /// Progress, 1xx responses, and trailers.
     var events: [String] = []
     /// The work that other filters staged, and the checks that they ran.
     var work: [String] = []
     var elapsed = Duration.zero
-    /// Whether the call sent so many requests that the server stopped it.
+    /// Whether the server stopped the call, because it sent too many requests.
     var isEndless = false
     var isBegun = false
     var isReached = false

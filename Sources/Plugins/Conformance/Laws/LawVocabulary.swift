@@ -24,12 +24,11 @@ struct LawRandom: RandomNumberGenerator {
 /// Names and values for random exchanges: some that HTTP defines, and others that no filter knows.
 enum LawVocabulary {
     static let origin = FilterBench.origin
-    /// Origins that the agent doesn't trust.
     static let foreignOrigins = [
         "https://other.example", "http://conformance.example", "https://conformance.example:8443",
     ]
 
-    /// Returns whether a name is the suite's own, so no filter can know it.
+    /// Whether a name is the suite's own, so no filter can know it.
     static func isForeign(_ name: HTTPHeaderName) -> Bool { name.rawName.lowercased().hasPrefix("x-law-") }
 
     static let foreignNames: [HTTPHeaderName] = ["X-Law-A", "X-Law-B", "X-Law-C"]
@@ -68,7 +67,6 @@ enum LawVocabulary {
         201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
         429, 451, 500, 501, 502, 503, 504,
     ]
-    /// Statuses on which filters act.
     static let decisiveStatuses = [
         200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 408, 409, 410, 412, 422, 425, 429, 500, 502, 503, 504,
     ]
@@ -80,7 +78,6 @@ enum LawVocabulary {
         ("Preference-Applied", "b"), ("X-Law-A", "1"), ("X-Law-A", "2"), ("Deprecation", "@1"), ("Sunset", "law"),
         ("Cache-Status", "a"), ("Cache-Status", "b"), ("Alt-Svc", "clear"),
     ]
-    /// Returns a content type that fits the body.
     static func type(of body: LawBody, _ random: inout LawRandom) -> String {
         if case .text(let text) = body, text.hasPrefix("{") { return random.pick(["application/json", "text/plain"]) }
         return random.pick(["text/plain", "application/x-law", "application/octet-stream"])
@@ -178,7 +175,7 @@ extension LawExchange {
         }
     }
 
-    /// Returns simpler sequences. In each, one exchange is missing or simplified.
+    /// In each sequence, one exchange is missing or simplified.
     static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
         var results: [[LawExchange]] = []
         if !keepsCount, exchanges.count > 1 {
@@ -268,7 +265,6 @@ extension LawReply {
         if onlyFields { return }
         (status, body) = (sample.status, sample.body)
         headers.removeAll { $0.name == .contentLength && !sample.headers.contains($0.name) }
-        // The same bytes, as a stream.
         if isStreamed, case .text(let text) = sample.body {
             let half = text.index(text.startIndex, offsetBy: text.count / 2)
             body = .stream([String(text[..<half]), String(text[half...])].filter { !$0.isEmpty })
@@ -311,8 +307,7 @@ extension LawReply {
         return reply
     }
 
-    /// Returns a reply with a status on which filters act and with all response fields of the vocabulary. List fields
-    /// occur twice.
+    /// The status is one on which filters act. The fields are all of the vocabulary's, and list fields occur twice.
     static func full(_ random: inout LawRandom) -> LawReply {
         var reply = LawReply(random.pick(LawVocabulary.decisiveStatuses))
         for (name, value) in LawVocabulary.responseFields where value != "no-store" {
@@ -349,9 +344,8 @@ extension LawReply {
 }
 
 extension LawExchange {
-    /// Takes over what an author's sample has in common with the exchanges that a filter reacts to.
-    ///
-    /// - Parameter onlyFields: Keeps URLs, methods and bodies, for laws that compare them.
+    /// Takes over the parts of an author's sample to which a filter may react. `onlyFields` keeps URLs, methods and
+    /// bodies, for laws that compare them.
     mutating func resemble(_ sample: LawExchange, onlyFields: Bool) {
         let plain = LawExchange()
         for field in sample.headers where !headers.contains(field.name) {
@@ -380,9 +374,8 @@ extension LawExchange {
 }
 
 enum LawTarget {
-    /// Returns targets without the query, without one of its items, or without a segment of the path.
-    ///
-    /// - Parameter fixed: The number of leading segments to keep, such as scheme and host.
+    /// Removes the query, one of its items, or a segment of the path, but not the first `fixed` segments, such as
+    /// scheme and host.
     static func simpler(_ target: String, fixed: Int) -> [String] {
         let (path, query) = parts(target)
         var results: [String] = []

@@ -9,7 +9,7 @@ protocol RandomLaw: Sendable {
     associatedtype Exchange: Sendable, CustomStringConvertible
 
     static var all: [Self] { get }
-    /// The waiting times of consecutive attempts to reproduce a violation. The violation must occur in each of them.
+    /// The waiting times of consecutive attempts. A violation must occur in each of them.
     static var patience: [Duration] { get }
     static var shrinking: LawShrinking { get }
 
@@ -22,10 +22,10 @@ protocol RandomLaw: Sendable {
 
     func violation(_ bench: Bench, _ exchanges: [Exchange], patience: Duration) async throws -> LawViolation?
     func simpler(_ exchanges: [Exchange]) -> [[Exchange]]
-    /// Returns random exchanges that sometimes resemble samples of the plugin's author.
+    /// The result sometimes resembles samples of the plugin's author.
     func mixed(_ exchanges: [Exchange], _ bench: Bench, _ random: inout LawRandom) -> [Exchange]
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
-    /// The arguments before the exchanges, as written in a test.
+    /// As written in a test, before the exchanges.
     func arguments(_ bench: Bench) throws -> String
 }
 
@@ -35,7 +35,7 @@ struct LawShrinking {
 
     let patience: [Duration]
     let time: Duration
-    /// Whether the search ignores violations of another kind, which could hide the one that was found.
+    /// Whether to ignore violations of another kind, which could hide the one that was found.
     var keepsKind = false
 }
 
@@ -44,7 +44,7 @@ extension RandomLaw {
 
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool { false }
 
-    /// Returns the violation if it occurs in each attempt. Each attempt has its own waiting time.
+    /// Returns the violation if it occurs with each waiting time.
     func confirmed(
         _ bench: Bench, _ exchanges: [Exchange], patience: [Duration] = Self.patience
     ) async throws -> LawViolation? {
