@@ -14,8 +14,8 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// Starts the thread, which keeps the executor alive until ``end()``. Returns `nil` if the system is out of threads
-    /// or descriptors.
+    /// The thread keeps the executor alive until ``end()``. Returns `nil` if the system is out of threads or
+    /// descriptors.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -62,9 +62,9 @@ final class BenchExecutor: TaskExecutor {
 }
 
 struct ThreadUse: Sendable {
-    /// The processor time that the work used.
+    /// The processor time.
     var worked = Duration.zero
-    /// The time that the work waited without using a processor.
+    /// The time without a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -81,7 +81,7 @@ struct ThreadUse: Sendable {
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// Returns the median, because other load on the machine hardly affects it.
+    /// Other load on the machine hardly affects the median.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))

@@ -38,7 +38,7 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // Stops an endless loop of an accessory that reports another event for each event.
+        // An accessory may report another event for each event, in an endless loop.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -54,7 +54,7 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// Returns an event's name and its outcome, because accessories can act on outcomes.
+    /// Includes the event's outcome, because accessories can act on outcomes.
     private static func kind(of event: ActivityEvent, _ name: String) -> String {
         switch event {
         case .willStop(.failure), .didStop(.failure): "\(name) of a failure"

@@ -12,7 +12,7 @@ enum BenchScene: String, Sendable, CaseIterable {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// Makes the call, and returns its result as a word, followed by the bytes, if any.
+    /// Returns the call's result as a word, followed by the bytes, if any.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -77,7 +77,7 @@ private enum BenchGate: TagKey {
 }
 
 extension BenchScene {
-    /// Returns a transport that acts as the server. Its responses contain secrets.
+    /// Acts as the server. The responses contain secrets.
     static func transport() -> BenchTransport {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)

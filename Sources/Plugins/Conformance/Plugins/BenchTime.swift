@@ -10,9 +10,8 @@ final class BenchTime: TimeSource {
     private let pace: Duration
     private let waits = Watched<[Duration]>([])
 
-    /// - Parameters:
-    ///   - horizon: The time from the beginning to the initial horizon.
-    ///   - pace: The real duration of a short wait, during which a time limit of the operation can pass.
+    /// `horizon` is the time from the beginning to the initial horizon. `pace` is the real duration of a short wait,
+    /// during which a time limit of the operation can pass.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -28,7 +27,7 @@ final class BenchTime: TimeSource {
         manual.advance(by: duration)
     }
 
-    /// Moves the horizon to the current time, so later waits last until they're cancelled.
+    /// Later waits then last until they're cancelled.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -100,7 +99,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Gives other work time to run, even if it waits for milliseconds or on the agent's clock.
+                // Other work may wait for milliseconds or on the agent's clock.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -135,7 +134,7 @@ extension FilterDraft {
             for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    // Holds waits only from now on, because the filter may also have waited before the first attempt.
+                    // Only from now on, because the filter may also have waited before the first attempt.
                     time.hold()
                     return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }
@@ -176,7 +175,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // The limit is less than a minute, for which a filter with its own clock may wait.
+            // Less than a minute, for which a filter with its own clock may wait.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

@@ -37,7 +37,7 @@ final class BenchTransport: Transport {
     }
 
     var arrivals: [Arrival] { state.read { $0.arrivals } }
-    /// The arrivals with the call's tags, or all if the filter removed the tags.
+    /// All arrivals if the filter removed the call's tags.
     var ownArrivals: [Arrival] {
         let own = arrivals.filter { $0.tags[BenchOwnTag.self] }
         return own.isEmpty ? arrivals : own
@@ -88,7 +88,6 @@ extension HTTPResponse {
     }
 }
 
-/// Observes exchanges before or after the filter.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -141,7 +140,7 @@ final class BenchWitness: Accessory {
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A task-local value by which a case finds tasks that still run, because tasks inherit it and keep it alive.
+/// Tasks inherit this value and keep it alive, so a case finds tasks that still run.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }
