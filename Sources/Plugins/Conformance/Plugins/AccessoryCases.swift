@@ -21,8 +21,7 @@ extension AccessoryDraft {
         AccessoryDraft("the accessory doesn't cause events itself") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // Lets another accessory receive bodies in both runs, because bodies are reported if any accessory
-                // requests them.
+                // Bodies are reported if any accessory requests them, so another accessory receives them in both runs.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -71,7 +70,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Keeps the order of each activity's events. Only events of different activities may interleave.
+            // Only events of different activities may interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -95,7 +94,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Cases about the threads on which an accessory runs, which belong to the agent and the transport.
+    /// Accessories run on threads that belong to the agent and the transport.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("the accessory doesn't block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -117,8 +116,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // Interrupts one activity after each of its events. Meanwhile, the accessory must accept all events of the
-            // other activity.
+            // While one activity is interrupted after an event, the accessory must accept all events of the other.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -200,7 +198,6 @@ extension AccessoryDraft {
                     case 0: BenchRequest(path: "\(index)/\(filler)items")
                     case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
                     case 2: BenchRequest(headers: ["X-Conformance-Trace": "\(index) \(filler)"])
-                    // Each call is redirected to its own address.
                     case 3: BenchRequest(path: "\(index)/\(filler)redirected")
                     default: BenchRequest(method: .post, body: .text("\(index) \(filler)"))
                     }
@@ -293,15 +290,13 @@ extension AccessoryDraft {
     }
 
     /// Returns how many bytes the accessory keeps for each activity, or `nil` if its memory is bounded.
-    ///
-    /// - Parameter deductsOutput: Whether the output doesn't count.
     private static func growth(
         _ bench: AccessoryBench, deducting deductsOutput: Bool = true,
         _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // Counts more than the output's length, because a collection of texts needs additional memory.
+        // A collection of texts needs more memory than the output's length.
         meter.written = { _ in
             if !deductsOutput { return 0 }
             let text = try await output.read({ $0 })()

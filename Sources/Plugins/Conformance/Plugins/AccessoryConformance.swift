@@ -76,9 +76,8 @@ struct AccessoryDraft: Sendable {
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
-    /// Gives an accessory the agent that it observes.
     var attach: @Sendable (any Accessory, NetworkAgent) -> Void = { _, _ in }
-    /// Returns what an accessory did because of the ends of calls.
+    /// Describes the accessory's reactions to the ends of calls.
     var outcomes: @Sendable (any Accessory) async throws -> String = { _ in "" }
 
     /// Provides agents and checks. Its own filter passes every exchange on unchanged.

@@ -9,7 +9,7 @@ struct FilterBench: Sendable {
 
     static let origin = "https://conformance.example"
 
-    /// Returns an agent. `outside` filters run before the filter, and `inside` filters after it.
+    /// `outside` filters run before the filter, and `inside` filters after it.
     func agent(
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
@@ -22,7 +22,7 @@ struct FilterBench: Sendable {
         return NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Sends a request through a new filter. Doesn't read a streamed body.
+    /// Uses a new filter. Doesn't read a streamed body.
     func send(
         _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
         accessories: [any Accessory] = [], over transport: BenchTransport
@@ -36,8 +36,7 @@ struct FilterBench: Sendable {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Waits until a condition holds. Returns `false` if it doesn't within this many looks, by default those of the
-    /// grace period.
+    /// Returns `false` if the condition doesn't hold within this many looks, by default those of the grace period.
     ///
     /// Counts looks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
     func becomes(within looks: Int? = nil, _ isSo: () async throws -> Bool) async throws -> Bool {
@@ -69,7 +68,6 @@ struct FilterBench: Sendable {
         return changed
     }
 
-    /// Waits a moment, so remaining work can run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -85,7 +83,7 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
-    /// Returns whether an operation ends within the limit, by default the grace period. Always cancels it.
+    /// The limit defaults to the grace period. Always cancels the operation.
     func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
         let done = Counter()
         let task = Task {
@@ -126,7 +124,7 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// The places of the secrets, in the order of the secrets.
+    /// In the order of the secrets.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
@@ -139,13 +137,11 @@ struct BenchRequest: Request {
     }
 }
 
-/// An error type that filters don't know.
 struct BenchError: Error, Equatable {}
 
 /// An error that is an object, so a case can check its identity.
 final class BenchFault: Error {}
 
-/// A tag that filters don't know.
 enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }

@@ -64,7 +64,7 @@ extension FilterDraft {
             let text = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
             try bench.equal(text, "kept", "the body from the inner filter")
             try bench.equal(response.headers["X-Conformance"], "kept", "a field from the inner filter")
-            // Ignores copies that the filter sends to another server.
+            // Ignore copies that the filter sends to another server.
             let own = transport.arrivals.filter { $0.tags[BenchOwnTag.self] }
             try bench.equal(own.count, 0, "the requests at the transport")
         },
@@ -95,7 +95,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.ownArrivals.last?.request.headers[.authorization] ?? "none"
-                // Expects the filter's own credentials if the filter replaces the user's.
+                // The filter may replace the user's credentials with its own.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }
@@ -118,7 +118,6 @@ extension FilterDraft {
         },
     ]
 
-    /// Sends concurrent requests with different paths, and returns their bodies.
     private static func texts(
         of count: Int, _ send: @escaping @Sendable (BenchRequest) async throws -> HTTPResponse
     ) async throws -> [String] {
@@ -135,7 +134,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in two agents at the same time. The first agent is released at the end.
+    /// The first agent is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }

@@ -142,7 +142,7 @@ extension FilterDraft {
 
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
-            // Tries several times, because a late request may take a moment.
+            // A late request may take a moment.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -223,7 +223,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Runs a body whose tasks inherit a mark. Returns a weak reference to the mark.
+    /// Tasks of the body inherit the mark.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)
@@ -234,7 +234,7 @@ extension FilterDraft {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Checks only filters that are objects, because only objects can be kept alive.
+        // Only objects can be kept alive.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
@@ -243,7 +243,7 @@ extension FilterDraft {
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
 struct Weak: @unchecked Sendable {
-    // Safe to send, because the object is only compared with `nil`.
+    // The object is only compared with `nil`, so it's safe to send.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

@@ -75,7 +75,7 @@ extension FilterDraft {
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Requests each range before and after others, and after the whole resource.
+            // Request each range before and after others, and after the whole resource.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
@@ -117,8 +117,7 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte", assuming: [.body, .response]) { bench in
-            // Uses unusual JSON: only code that writes or reads JSON may interpret its numbers, escapes, and duplicate
-            // names.
+            // Only code that writes or reads JSON may interpret its numbers, escapes, and duplicate names.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
@@ -129,7 +128,7 @@ extension FilterDraft {
                     }
                     let body: RequestBody =
                         method == .get ? .none : .text(text, contentType: "application/json")
-                    // Marks the body as encoded, because filters don't change encoded bodies.
+                    // Filters don't change encoded bodies.
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)

@@ -81,7 +81,6 @@ extension FilterDraft {
         },
     ]
 
-    /// How a call can fail, or end without being read.
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
@@ -89,8 +88,7 @@ extension FilterDraft {
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
-    /// Returns a body that the caller doesn't read. In case a filter reads it, each chunk suspends, and the body ends
-    /// after 100 chunks.
+    /// In case a filter reads this body, each chunk suspends, and the body ends after 100 chunks.
     private static func unread() -> HTTPBody {
         let pulled = Counter()
         return HTTPBody {
@@ -161,7 +159,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // Tries several times, because a call may exceed a short time limit on a busy machine.
+            // A call may exceed a short time limit on a busy machine.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -170,7 +168,7 @@ extension FilterDraft {
         try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
-    /// Sends a request, and returns the result in a word. Drops the body.
+    /// Returns the result in a word.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
@@ -188,7 +186,7 @@ extension FilterDraft {
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
             case "redirected": return HTTPResponse(to: request, status: 302, headers: [.location: "good"])
-            // Uses one buffer for all bodies, so it fills a store that has a byte limit without using memory.
+            // One shared buffer fills a store that has a byte limit without using memory.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }

@@ -28,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response to HEAD, or with 204 or 304, doesn't get a body") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // Responds to other methods with a body, like a server.
+                    // Respond to other methods with a body, like a server.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }
@@ -156,7 +156,7 @@ extension FilterDraft {
         ) { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
-                // Responds before the body is read, like some transports.
+                // Some transports respond before the body is read.
                 let early = ClosureFilter(.wire) { exchange, _ in
                     lengths.update { $0.append(exchange.http.body.length) }
                     return HTTPResponse(to: exchange.http, status: 200)
@@ -164,7 +164,7 @@ extension FilterDraft {
                 let body = RequestBody.stream(length: length) {
                     HTTPBody(length: length) { pulled.increment() <= 4_000 ? Data(repeating: 0x61, count: 1_000) : nil }
                 }
-                // Marks the body as encoded, because filters don't change encoded bodies.
+                // Filters don't change encoded bodies.
                 let request = BenchRequest(method: .put, headers: [.contentEncoding: "identity"], body: body)
                 _ = try await bench.send(request, inside: [early], over: BenchTransport())
                 try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")

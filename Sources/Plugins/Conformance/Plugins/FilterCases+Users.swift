@@ -24,7 +24,7 @@ extension FilterDraft {
             }
         }
 
-        /// Returns a user's request. Sets the user's mark in the request, or in the agent's configuration.
+        /// Sets the user's mark in the request, or in the agent's configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -46,8 +46,7 @@ extension FilterDraft {
         }
     }
 
-    /// Returns whether the filter keeps a user's mark. If it replaces all credentials with its own, all users share
-    /// them.
+    /// If the filter replaces all credentials with its own, all users share them.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -115,7 +114,6 @@ extension FilterDraft {
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
-                // Sends the requests one after another, and then at the same time.
                 for request in requests { try await isOwn(request, agent, transport, bench) }
                 try await withThrowingTaskGroup { group in
                     for request in requests.filter({ $0.method == .get || $0.method == .post }) {
@@ -171,8 +169,7 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "a body") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // Compares only the parts that a filter keeps: it may add to the query, and send the request to another
-        // environment.
+        // A filter may add to the query, and send the request to another environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

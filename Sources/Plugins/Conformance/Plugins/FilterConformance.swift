@@ -76,7 +76,7 @@ public enum FilterConformance {
 
 struct FilterDraft: Sendable {
     let name: String
-    /// The parts of an exchange that the case checks. If the filter may change one of them, the case doesn't apply.
+    /// If the filter may change one of these parts, the case doesn't apply.
     let assumes: Set<FilterEffect.Kind>
     let body: @Sendable (FilterBench) async throws -> Void
 

@@ -6,12 +6,12 @@ import ErrandTesting
 /// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
 /// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
 struct GrowthMeter: Sendable {
-    /// The number of calls before the first round. Each round triples it.
+    /// In the first round. Each further round triples it.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// The number of bytes to ignore, such as the plugin's output.
+    /// Bytes to ignore, such as the plugin's output.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
     /// The least number of bytes per call that counts as growth. Every collection needs at least as many.
     var least = 3
@@ -52,7 +52,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // Reads both values together, because a plugin may write its output on its own queue.
+            // A plugin may write its output on its own queue, so both values are read together.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

@@ -9,13 +9,13 @@ enum HeapMeter {
         return statistics.size_in_use
     }
     #elseif os(Android)
-    // Doesn't use `malloc_info`, which has another format on Android.
+    // `malloc_info` has another format on Android.
     static func bytes() -> Int { residentBytes() }
     #else
     // Safe: the functions belong to the program itself, which is never unloaded, and have the types of the C library's
     // headers. The C library allocates the text, and `heapText()` frees it.
 
-    /// The sanitizer's function that counts allocated bytes. Sanitizers use their own allocator.
+    /// Sanitizers use their own allocator, and this function counts its bytes.
     private static let sanitizer = systemFunction(
         "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
     @safe private static let info = unsafe systemFunction(
@@ -36,8 +36,8 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// Returns the used bytes in a text of `malloc_info`: the memory from the system without its free part. The sums
-    /// follow the last heap.
+    /// Returns the memory from the system without its free part, in a text of `malloc_info`. The sums follow the last
+    /// heap.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -58,7 +58,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// Returns the size of the resident pages, for systems on which allocations can't be counted.
+    /// For systems on which allocations can't be counted.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -21,7 +21,7 @@ public struct PluginConformanceCase: Sendable, CustomStringConvertible {
 }
 
 extension [PluginConformanceCase] {
-    /// Adds a failing case for each limitation that doesn't name a case.
+    /// A limitation that doesn't name a case becomes a failing case.
     func excusing(_ limitations: [KnownLimitation], within limit: Duration) -> [PluginConformanceCase] {
         var cases = map { each in
             let limitation = limitations.first { $0.name == each.name }
