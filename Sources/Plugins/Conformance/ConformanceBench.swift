@@ -50,7 +50,7 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// Sends a request through an agent, which adds the core's checks and events.
+    /// The agent adds the core's checks and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
@@ -97,7 +97,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// Returns the error that an operation throws. Checks the error's type, and its code if you pass codes.
+    /// Returns the error that an operation throws. Checks the error's code if you pass codes.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -117,7 +117,7 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// Returns an operation's result, or `nil` if it throws an `ErrandError` other than a cancellation or a timeout.
+    /// Returns `nil` for an `ErrandError` other than a cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
@@ -128,7 +128,7 @@ extension ConformanceBench {
         }
     }
 
-    /// Returns bytes that compress badly and don't repeat soon.
+    /// The bytes compress badly and don't repeat soon.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -142,7 +142,7 @@ extension ConformanceBench {
     }
 }
 
-/// Runs an operation. After the limit, cancels it and throws without waiting for its end.
+/// After the limit, cancels the operation and throws without waiting for its end.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {

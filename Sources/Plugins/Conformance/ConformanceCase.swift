@@ -23,7 +23,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     public var description: String { "\(feature): \(name)" + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Runs a case of any suite, and throws its errors as failures with the case's name.
+/// Throws the errors of a case as failures with its name.
 func runCase(
     _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {

@@ -198,7 +198,7 @@ struct ConnectionBench: Sendable {
         return HTTPRequest(.get, url)
     }
 
-    /// Passes each connection to `body` after the client has read the head and sent a byte.
+    /// Calls `body` after the client has read the head and sent a byte.
     func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
         let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
         server.on(
@@ -229,7 +229,7 @@ struct ConnectionBench: Sendable {
         return connection
     }
 
-    /// Reads `count` bytes, or fewer if the connection ends early.
+    /// Returns fewer bytes if the connection ends early.
     func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
         var data = Data()
         while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }

@@ -57,7 +57,6 @@ enum AddressCases {
         return HTTPRequest(.get, url)
     }
 
-    /// Sends requests to a host with these addresses, followed by the server's address.
     private static func reach(
         _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
         timeout: Duration = .seconds(14)

@@ -16,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection that closes at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // Doesn't cut the last two bytes: a client doesn't have to wait for the empty line at the end.
+            // The last two bytes aren't cut: a client doesn't have to wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
@@ -99,7 +99,7 @@ enum FaultCases {
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
-                // Adds several plans, because a transport may retry, and each attempt needs one.
+                // A transport may retry, and each attempt needs a plan.
                 server.enqueueConnections(plan, plan, plan, plan)
                 try await bench.failure(
                     of: "a connection that the server closes or resets immediately", .connectionLost, .cannotConnect
@@ -162,7 +162,7 @@ enum FaultCases {
                 "Content-Length: 2\r\nContent-Length: \r\n", "Content-Length: 0x2\r\n",
             ]
             for head in heads {
-                // Keeps the connection open, because closing it would end the body.
+                // Closing the connection would end the body.
                 bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok").keepAlive(true))
                 let request = try bench.request(.get, "/odd")
                 for delivery in FramingCases.deliveries {

@@ -95,7 +95,6 @@ enum LocalCases {
             try Data(secret.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             for target in escapes(from: bench.url, to: file.resolvingSymlinksInPath().path) {
-                // A refusal and an error are right.
                 guard let came = try? await bench.exchange(.get, target) else { continue }
                 if !String(decoding: came.body, as: UTF8.self).contains(secret) { continue }
                 throw ConformanceFailure(
@@ -113,7 +112,7 @@ enum LocalCases {
             expected: "the Content-Length of the body", came: "\(text), with \(response.body.count) bytes")
     }
 
-    /// Returns URLs that lead to a file if a transport decodes a path and appends it to its folder.
+    /// The URLs lead to a file if a transport decodes a path and appends it to its folder.
     private static func escapes(from url: String, to path: String) -> [String] {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         let origin = parts.prefix(3).joined(separator: "/")

@@ -47,7 +47,6 @@ enum PreSendCases {
         }
     }
 
-    /// Rejects every request that isn't sent yet, while `isDown` is `true`.
     private final class Barrier: PreSendFilter {
         struct Down: Error {}
 

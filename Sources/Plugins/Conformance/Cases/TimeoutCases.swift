@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Silent servers. Each case advances the clock that measures the silence.
+/// Each case advances the clock that measures the server's silence.
 enum TimeoutCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.timeouts, "a server that is silent before the head causes a timeout") { bench in
@@ -37,8 +37,7 @@ enum TimeoutCases {
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // The call reports the progress of a body that is delivered as data. A stream is read after the call,
-                // so this counts its bytes.
+                // A stream is read after the call, so its progress is the number of bytes read here.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -122,7 +121,7 @@ enum TimeoutCases {
         try await bench.server.waitUntilNoConnections()
     }
 
-    /// Advances the clock until the task ends, and returns its timeout error. The task must not end before the timeout.
+    /// Returns the task's timeout error. The task must not end before the timeout.
     @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench

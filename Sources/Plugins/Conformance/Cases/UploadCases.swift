@@ -118,7 +118,7 @@ enum UploadCases {
     }
 }
 
-/// Delivers pieces of the given sizes, which can be 0. Can fail after the last piece, or never end.
+/// Pieces can be empty. Can fail after the last piece, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 
