@@ -50,7 +50,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                 } else {
                     try await pages.load(position, options)
                 }
-            // The page may have been prefetched for an earlier user.
+            // The user may have changed since the page was prefetched.
             try pin.check()
             try trail.add(page)
             self.position = page.next

@@ -39,7 +39,7 @@ struct NewEntry: Sendable {
     }
 }
 
-/// The records of several changes, written at once. A change that depends on an earlier one waits for the next plan.
+/// The records of several changes, written at once.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
@@ -62,7 +62,7 @@ struct OutboxPlan {
         (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
     }
 
-    /// Returns false if the change depends on an earlier one of the plan.
+    /// Returns false if the change depends on an earlier change of the plan. It then waits for the next plan.
     mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
         switch change {
         case .add(let new): return add(new, queue, options)

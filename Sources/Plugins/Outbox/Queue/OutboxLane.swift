@@ -46,6 +46,6 @@ struct OutboxLane: Sendable {
         (failed, lastError) = (id, error)
     }
 
-    /// The first entry has changed or may succeed now.
+    /// Forgets failures, because the first entry has changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

@@ -34,7 +34,8 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // A missing dependency is damaged, because it existed when the entry was enqueued.
+        // The record of a missing dependency is damaged: an entry depends only on entries that existed when it was
+        // enqueued.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -68,7 +69,8 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// The record is damaged. Dependents keep the dependency, because a later record may show that the entry was sent.
+    /// For an entry whose record is damaged. Its dependents keep the dependency, because a later record may show that
+    /// it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
@@ -167,7 +169,6 @@ struct OutboxQueue: Sendable {
 }
 
 extension OutboxQueue {
-    /// A lane's first entry, which can be sent now.
     struct Turn: Comparable, Sendable {
         let id: UInt64
         let lane: String

@@ -68,7 +68,7 @@ struct OutboxLog: ~Copyable {
         isRead = true
     }
 
-    /// Checks the version, or writes the prefix of a new file. Returns the offset of the first record.
+    /// Returns the offset of the first record.
     private mutating func begin(_ size: Int64) throws(OutboxError) -> Int64 {
         let prefix = OutboxFormat.prefix
         let found = Array(try read(prefix.count, at: 0))

@@ -22,7 +22,6 @@ struct StoredEntry: Sendable, Hashable {
     /// Dependencies whose records are damaged. A later record may show that they were sent.
     var lostDependencies: [UInt64] = []
     var hasDroppedDependency = false
-    /// Whether a dependency is gone without having been sent.
     var isOrphaned: Bool { hasDroppedDependency || !lostDependencies.isEmpty }
     /// Whether a server may have received the entry. Only for replaceable entries.
     var isBegun = false

@@ -81,7 +81,6 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts = joined
     }
 
-    /// Returns these parts, limited to the bytes that an earlier plan had received.
     func limited(to earlier: RangePlan) -> RangePlan {
         var plan = self
         for (index, part) in plan.parts.enumerated() {

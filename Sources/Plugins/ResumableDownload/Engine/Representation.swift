@@ -26,8 +26,8 @@ struct Representation: Codable, Hashable, Sendable {
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Returns whether the content's end is unknown. URLSession may decode content even if no coding was requested. It
-    /// then hides the length, so byte offsets are unknown.
+    /// Returns whether the end of a response without a length is unknown. URLSession may decode content even if no
+    /// coding was requested. It then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)

@@ -39,8 +39,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Waits while other segments fetch all parts. Returns nil if the file is complete, and throws if the task is
-    /// cancelled. `rate` is the caller's bytes per second so far.
+    /// Waits while other segments fetch all parts. Returns nil if the file is complete. `rate` is the caller's bytes
+    /// per second so far.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -157,7 +157,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Returns whether the segment was interrupted since the last call, and removes the action.
+    /// Returns whether the segment was interrupted since the last call. Also removes the action.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

@@ -22,7 +22,6 @@ enum Verdict: Equatable {
     /// `isSame` tells whether it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     case complete
-    /// The rest of the file, but from another source.
     case elsewhere
     /// `ranges` tells whether to request ranges again.
     case startOver(String, ranges: Bool)

@@ -72,7 +72,6 @@ final class PartialFile: Sendable {
     var user: UserStamp? { state.withLock { $0.record.user } }
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// Discards all bytes.
     func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in

@@ -29,7 +29,6 @@ final class SegmentLedger: Sendable {
     var open: [Int] {
         state.withLock { state in state.segments.indices.filter { !state.complete.contains($0) } }
     }
-    /// Whether the server was asked to join the segments.
     var mayBeJoined: Bool { state.withLock { $0.mayBeJoined } }
 
     func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(TransferError) {

@@ -16,7 +16,6 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Returns nil after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {

@@ -28,7 +28,6 @@ struct UploadRun: Sendable {
         var fingerprint: SourceFingerprint?
         /// Nil before the server was asked.
         var server: UploadServer?
-        /// Nil before the upload was created.
         var resource: UploadResource?
         var segments: SegmentLedger?
         /// False after the server has shown that it can't join segments.
@@ -260,7 +259,6 @@ extension UploadRun {
         try save(state)
     }
 
-    /// The server's bytes are outdated.
     func sourceChanged(_ state: inout State) async throws {
         if let server = state.server, state.segments?.mayBeJoined != true { await terminate(state.places, on: server) }
         state.source = try state.source.renewed()
@@ -367,7 +365,7 @@ final class SentBytes: Sendable {
 
     func end() { state.withLock { $0.isEnded = true } }
 
-    /// A server may then have the whole part too.
+    /// If the transport has received the whole part, a server may have it too.
     func isWhole(_ part: UploadPart) -> Bool {
         state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
     }

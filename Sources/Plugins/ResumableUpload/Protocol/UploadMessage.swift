@@ -69,8 +69,8 @@ struct UploadPlan: Sendable, Equatable {
     /// If the server's 104 responses don't arrive, an empty creating request still gets a final response with the
     /// upload's URL.
     var beginsEmpty = false
-    /// If the creating request's response is lost, a repeated request creates a second upload, so the first one must
-    /// not become complete.
+    /// Bytes excluded from the creating request. If its response is lost, a repeated request creates a second upload,
+    /// so the first upload must not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing

@@ -129,7 +129,7 @@ final class ServerCore: Sendable {
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Waiting tasks find the descriptor closed.
+        // Wake waiting tasks after closing, so they find the descriptor closed.
         state.update { _ in }
     }
 
