@@ -57,7 +57,7 @@ public final class Outbox: Sendable {
     /// already have received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        // First, because if this fails, the entry stays, and a cancelled request would be sent again.
+        // Remove the entry first: if the write fails, the entry stays, and a cancelled request would be sent again.
         let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
         engine.cancel(id.rawValue)
         return wasThere

@@ -37,7 +37,7 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // Pages of sensor readings, for example, may contain only zeros, so an equal page isn't a repetition.
+        // Pages of sensor readings, for example, may contain only zeros, so the next page may be equal.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
@@ -72,7 +72,7 @@ struct PageContent: Sendable {
     }
 }
 
-/// Doesn't affect equality of positions.
+/// Facts about the previous pages. They don't affect equality of positions.
 struct PageHistory: Sendable, Hashable {
     var largest = 0
     /// `nil` for cursors and links, and after a jump to a page.

@@ -84,8 +84,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// The URL is the first page's, in the link style. Links may lead to other origins, which don't get the request's
-    /// own secrets.
+    /// In the link style, `source` is the URL of the first page. Links may lead to other origins, which don't get the
+    /// request's own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -133,7 +133,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     ) throws -> Bool {
         switch position.style {
         case .number, .offset:
-            // Otherwise the list might never end.
+            // Even if the total is greater: otherwise the list might never end.
             if count == 0 { return false }
             // Without a total, the list ends with a page that's shorter than an earlier page. The server may limit the
             // requested size, so it doesn't matter.

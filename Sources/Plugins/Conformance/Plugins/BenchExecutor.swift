@@ -64,7 +64,7 @@ final class BenchExecutor: TaskExecutor {
 struct ThreadUse: Sendable {
     /// The processor time.
     var worked = Duration.zero
-    /// The time without a processor.
+    /// The waiting time, without a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {

@@ -88,6 +88,7 @@ extension HTTPResponse {
     }
 }
 
+/// Observes exchanges before or after the filter.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []

@@ -68,6 +68,7 @@ struct FilterBench: Sendable {
         return changed
     }
 
+    /// Gives remaining work time to run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -137,11 +138,13 @@ struct BenchRequest: Request {
     }
 }
 
+/// An error type that filters don't know.
 struct BenchError: Error, Equatable {}
 
 /// An error that is an object, so a case can check its identity.
 final class BenchFault: Error {}
 
+/// A tag that filters don't know.
 enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }

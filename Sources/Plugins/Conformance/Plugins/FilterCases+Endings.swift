@@ -142,7 +142,7 @@ extension FilterDraft {
 
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
-            // A late request may take a moment.
+            // Several tries, because a late request may take a moment.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])

@@ -117,7 +117,8 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte", assuming: [.body, .response]) { bench in
-            // Only code that writes or reads JSON may interpret its numbers, escapes, and duplicate names.
+            // Unusual JSON: only code that writes or reads JSON may interpret its numbers, escapes, and duplicate
+            // names.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {

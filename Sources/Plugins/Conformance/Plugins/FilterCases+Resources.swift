@@ -159,7 +159,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // A call may exceed a short time limit on a busy machine.
+            // Several tries, because a call may exceed a short time limit on a busy machine.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }

@@ -6,7 +6,7 @@ import ErrandTesting
 /// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
 /// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
 struct GrowthMeter: Sendable {
-    /// In the first round. Each further round triples it.
+    /// The number of calls before the first round. Each round triples it.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6

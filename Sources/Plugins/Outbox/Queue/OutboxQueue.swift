@@ -5,6 +5,7 @@ import ErrandSupport
 /// ``apply(_:)`` and ``apply(_:_:)`` apply the log's records, with the same result in each process. All other changes
 /// are local to this process.
 struct OutboxQueue: Sendable {
+    /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -169,6 +170,7 @@ struct OutboxQueue: Sendable {
 }
 
 extension OutboxQueue {
+    /// A lane's first entry, which can be sent now.
     struct Turn: Comparable, Sendable {
         let id: UInt64
         let lane: String

@@ -121,6 +121,7 @@ extension DownloadRun {
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else {
+            // Keep the other properties, which describe the bytes on disk.
             try file.learn(total: representation.total)
         }
         // The digest covers encoded bytes (RFC 9530, section 3). If the transport decoded them, the length is missing

@@ -117,6 +117,7 @@ final class SegmentScheduler: Sendable {
             guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
             let elapsed = work.began.duration(to: now) / .seconds(1)
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
+            // The segment's speed can't be measured yet.
             if elapsed < Self.minimumTimeLeft { continue }
             let seconds = speed > 0 ? Double(left) / speed : .infinity
             if seconds < Self.minimumTimeLeft { continue }

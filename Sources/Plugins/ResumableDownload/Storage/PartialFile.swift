@@ -81,6 +81,7 @@ final class PartialFile: Sendable {
         // Flush the new record before the bytes change, so after a crash the old record doesn't describe new bytes.
         if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
+        // Truncating released the reserved space.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 

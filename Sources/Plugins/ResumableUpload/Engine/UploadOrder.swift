@@ -61,7 +61,7 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns an order that uses the next of the source's records, for when the current record belongs to another
+    /// Returns an order that uses the next of the source's records. Call this if the current record belongs to another
     /// user. If every record does, the order overwrites the last one.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self

@@ -6,7 +6,7 @@ struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// If the server loses bytes, it makes progress only when it has more than these.
+    /// The most bytes that the server has confirmed. After a loss, only more bytes count as progress.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {

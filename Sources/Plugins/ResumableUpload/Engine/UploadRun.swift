@@ -85,6 +85,7 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
+            // The caller starts the upload again with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
             await interrupt(state)
             throw error

@@ -34,8 +34,7 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A process that is being started may still have a copy of the descriptor, so `close` alone may not stop
-            // it.
+            // A process that is being started may still have a copy of the descriptor, so closing isn't enough.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()

@@ -84,7 +84,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // Faster than `URL`: this runs for every request to a transport with rules.
+        // Without `URL`, because this runs for every request to a transport with rules.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end

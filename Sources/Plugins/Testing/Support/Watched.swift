@@ -50,7 +50,8 @@ package final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `probe` returns a value. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until `probe` returns a value. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task
+    /// is cancelled.
     package func wait<Found: Sendable>(
         for what: String, within limit: Duration, _ probe: @escaping @Sendable (inout State) -> Found?
     ) async throws -> Found {

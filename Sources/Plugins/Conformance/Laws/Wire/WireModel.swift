@@ -96,6 +96,7 @@ struct WireImage: Sendable {
     }
 }
 
+/// The correct result of an exchange.
 enum WireOutcome: Sendable, Equatable {
     /// With this many bytes of the body.
     case response(Int)
