@@ -229,7 +229,6 @@ struct ConnectionBench: Sendable {
         return connection
     }
 
-    /// Returns fewer bytes if the connection ends early.
     func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
         var data = Data()
         while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }

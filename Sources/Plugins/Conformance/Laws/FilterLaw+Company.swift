@@ -239,7 +239,6 @@ extension FilterLaw {
             expected: "no data of another \(other) in \(place)", came: String(text.prefix(200)))
     }
 
-    /// A secret that the filter adds for the agent's origin must not reach another origin.
     private static func leakedSecret(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
         guard let exchange = exchanges.last, exchange.replies.count > 1 || origin(of: exchange) != LawVocabulary.origin
         else { return nil }

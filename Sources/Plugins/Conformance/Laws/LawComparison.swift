@@ -104,7 +104,6 @@ struct Comparison {
     // MARK: Results
 
     func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
-        // The filter responded without sending a request.
         if permissions.mayRespond, came.sends.allSatisfy(\.isDetached) { return nil }
         switch (expected.outcome, came.outcome) {
         case (.endless, _): return nil

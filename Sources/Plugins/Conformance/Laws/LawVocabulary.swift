@@ -175,7 +175,6 @@ extension LawExchange {
         }
     }
 
-    /// In each sequence, one exchange is missing or simplified.
     static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
         var results: [[LawExchange]] = []
         if !keepsCount, exchanges.count > 1 {

@@ -289,7 +289,6 @@ extension AccessoryDraft {
         return lengths[1] > lengths[0] + 300
     }
 
-    /// Returns how many bytes the accessory keeps for each activity, or `nil` if its memory is bounded.
     private static func growth(
         _ bench: AccessoryBench, deducting deductsOutput: Bool = true,
         _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void

@@ -223,7 +223,6 @@ extension FilterDraft {
         },
     ]
 
-    /// Tasks of the body inherit the mark.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)

@@ -175,7 +175,6 @@ extension FilterDraft {
         }
     }
 
-    /// Returns how many bytes the filter keeps for each call, or `nil` if its memory is bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {

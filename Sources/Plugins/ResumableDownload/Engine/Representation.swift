@@ -51,7 +51,6 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns why a response can't be joined with the bytes on disk, or nil if it can.
     func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }

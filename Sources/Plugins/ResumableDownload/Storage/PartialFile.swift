@@ -261,7 +261,6 @@ extension PartialFile {
         cleanUp(path)
     }
 
-    /// Returns false if a file exists at the path.
     func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
@@ -326,7 +325,6 @@ extension PartialFile {
         return file
     }
 
-    /// Returns an empty array if the sidecar is unusable.
     static func content(of sidecar: borrowing SystemFile) -> [UInt8] {
         let limit = 64 << 10
         guard let data = try? sidecar.read(limit + 1, at: 0), data.count <= limit else { return [] }

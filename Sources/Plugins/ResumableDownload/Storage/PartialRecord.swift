@@ -41,7 +41,6 @@ enum SidecarFormat {
         return record?.format == PartialRecord.format ? record : nil
     }
 
-    /// Contains the plan's number, a check value, and the count.
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: plan)

@@ -2,7 +2,6 @@
 import Darwin
 
 extension SystemSession {
-    /// Empty if it's unknown.
     static var darwin: String {
         var size = 0
         guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 0, size < 256 else { return "" }

@@ -70,7 +70,6 @@ struct UploadOrder: Sendable {
         return order
     }
 
-    /// The limit of records for the same upload.
     private static let maximumUsers = 4
 
     private static let ownFields = [

@@ -75,7 +75,6 @@ extension UploadRun {
         return .continues
     }
 
-    /// A failure ends all segments.
     private func send(
         _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {

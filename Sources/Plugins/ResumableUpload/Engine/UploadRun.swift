@@ -26,7 +26,6 @@ struct UploadRun: Sendable {
         var record: UploadRecordFile?
         /// Nil if the upload isn't recorded or the body can't be sampled.
         var fingerprint: SourceFingerprint?
-        /// Nil before the server was asked.
         var server: UploadServer?
         var resource: UploadResource?
         var segments: SegmentLedger?

@@ -126,7 +126,6 @@ struct UploadRecord: Codable, Sendable, Equatable {
     /// Nil in records of earlier versions, which count as anonymous.
     var user: UserStamp?
     var url: String
-    /// Nil if the body isn't a file.
     var name: String?
     var source: SourceFingerprint
     var server: UploadServer

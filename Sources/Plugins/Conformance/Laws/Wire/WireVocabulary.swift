@@ -10,7 +10,6 @@ extension WireExchange {
 
     // MARK: Requests
 
-    /// Combines a random request with a plain response.
     static func upload(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([
@@ -61,7 +60,6 @@ extension WireExchange {
 
     // MARK: Responses
 
-    /// Combines a plain request with a random response.
     static func download(_ random: inout LawRandom) -> [WireExchange] {
         var exchange = WireExchange()
         exchange.method = random.pick([.get, .get, .get, .get, .head, .post, .options])
@@ -182,7 +180,6 @@ extension WireExchange {
         if reply.body == .gzip || reply.body.data.count < 10 { reply.body = .bytes(5_000) }
     }
 
-    /// The server stops sending before the end.
     static func withStop(_ random: inout LawRandom) -> WireExchange {
         var exchange = download(&random)[0]
         (exchange.method, exchange.reply.pieces) = (.get, nil)
