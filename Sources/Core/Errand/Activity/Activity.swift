@@ -29,7 +29,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Whether the state contains a cause. Set under the state's lock, so readers take the lock only if this is true.
+    /// Set under the state's lock. Readers skip the lock while it's false.
     private let hasCause = Atomic(false)
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -38,10 +38,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// Whether the response was accepted. From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
-        /// The cached label, because several accessories read it.
+        /// Cached, because several accessories read it.
         var label: String?
     }
 
@@ -145,8 +144,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if !isAccepted { throw CancellationError() }
     }
 
-    /// Stores a progress value and returns it, raised to the previous value if it's measured. Returns nil if the
-    /// outcome is decided.
     func store(_ progress: TransferProgress, isMeasured: Bool) -> TransferProgress? {
         state.withLock { state in
             guard state.outcome == nil else { return nil }
@@ -158,10 +155,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var time: any TimeSource { registry.time }
 
-    /// The accessories to notify. Empty after the last event.
+    /// Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// Decides the outcome. An earlier cancellation takes precedence over the response or the error.
+    /// An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
         // Read the label outside the lock, because a request can compute its label.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
@@ -206,8 +203,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies the accessories in order. Events that other threads or an accessory report meanwhile are delivered
-    /// afterward. After `willStop`, delivers only `didStop`.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }
@@ -223,8 +218,8 @@ extension Activity: TransportObserver {
     /// and composites. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Reports a network event. Measured progress never decreases within a transfer. This includes its fraction, which
-    /// could decrease when the response's length becomes known.
+    /// Measured progress never decreases within a transfer. Nor does its fraction, which could otherwise decrease when
+    /// the response's length becomes known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }

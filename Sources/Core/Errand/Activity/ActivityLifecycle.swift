@@ -2,8 +2,7 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers an activity and notifies its accessories of will-start. The activity then runs in a separate task, off
-    /// the caller's actor.
+    /// Notifies the accessories of will-start, then runs the activity in a separate task, off the caller's actor.
     ///
     /// - Parameters:
     ///   - agent: Kept alive until the outcome is decided.
@@ -25,7 +24,7 @@ extension ActivityRegistry {
         }
     }
 
-    /// Launches an activity in a task that the caller makes. The task must end the activity.
+    /// The task that the caller makes must end the activity.
     ///
     /// - Parameter inPlace: Whether the task begins on this thread.
     func launch(
@@ -110,7 +109,7 @@ extension ActivityRegistry {
     /// Whether the activity ended before `launch` returned.
     @usableFromInline let isDone: Bool
 
-    /// Waits until accessories have received did-stop. Cancelling the awaiting task cancels the activity.
+    /// Returns once accessories have received did-stop.
     @usableFromInline func joined() async {
         await withTaskCancellationHandler {
             await task.value

@@ -11,7 +11,7 @@ final class ActivityRegistry: Sendable {
 
     private struct State {
         var entries = NumberedTable<Entry>()
-        /// When the timer fires, or nil if no timer is set.
+        /// When the timer fires.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -34,13 +34,11 @@ final class ActivityRegistry: Sendable {
         withExtendedLifetime(entry) {}
     }
 
-    /// The running activities, in the order of their starts.
     var activities: [Activity] {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer to `moment`, unless the current timer fires early enough. Returns the replaced timer. Cancel it
-    /// outside the lock, because cancelling runs the time source's code.
+    /// Returns the replaced timer. Cancel it outside the lock, because cancelling runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer

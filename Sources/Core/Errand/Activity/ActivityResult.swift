@@ -1,8 +1,8 @@
 public import ErrandHTTP
 import Synchronization
 
-/// The result of an activity, complete when accessories receive will-stop. The class isn't generic, because looking up
-/// generic metadata costs more than a cast.
+/// The result of an activity, final once accessories receive will-stop. Not generic, because looking up generic
+/// metadata costs more than a cast.
 @usableFromInline final class ActivityResult: Sendable {
     private struct State {
         var value: (any Sendable)?

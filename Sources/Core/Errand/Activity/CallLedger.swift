@@ -1,8 +1,8 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects the data of a call, such as its checks, its values, and the staged work to commit or discard at its end.
-/// Owned by an activity, or by an exchange that several calls share.
+/// The data of a call, such as its checks, its values, and the staged work to commit or discard at its end. Owned by an
+/// activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
@@ -15,8 +15,7 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether checks or staged work were added. Set under the state's lock, so readers take the lock only if this is
-    /// true.
+    /// Set under the state's lock when checks or staged work are added. Readers skip the lock while it's false.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -28,7 +27,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: Checks and staged work
 
-    /// Adds a check. It replaces a check of the same name.
     func add(_ check: ResponseCheck) {
         let old = state.withLock { state in
             let old = state.checks
@@ -41,7 +39,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
-    /// Adds work to commit or discard when the call ends. If the ledger is closed, discards it immediately.
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if !state.isClosed { state.staged.append(work) }
@@ -55,9 +52,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     var stagedWorkCount: Int { isMarked.load(ordering: .acquiring) ? state.withLock { $0.staged.count } : 0 }
 
-    /// Removes and returns staged work.
-    ///
-    /// - Parameter count: The number of pieces to keep. They were staged first.
     func takeStagedWork(after count: Int = 0) -> [StagedWork] {
         state.withLock { state in
             let taken = state.staged.dropFirst(count)
@@ -66,7 +60,6 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the ledger if no work is staged. Returns whether it's closed.
     func sealIfNothingIsStaged() -> Bool {
         state.withLock { state in
             if state.staged.isEmpty { state.isClosed = true }
@@ -83,7 +76,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: Sent and received messages
 
-    /// The request as it was last sent, for errors.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -122,7 +114,6 @@ struct CallLedger: ~Copyable, Sendable {
 
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// Adds a value, unless the number already has one. Returns the existing value, if any.
     func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         state.withLock { state in
             let known = state.values[number]
@@ -131,7 +122,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Copies the values of another call's ledger, for work that outlives that call.
+    /// For work that outlives the other call.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }

@@ -10,7 +10,6 @@ final class EventQueue: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// Whether an event is the last one to deliver.
     enum End {
         case nothing
         /// The last normal event. Later events are dropped, unless they also have an end.
@@ -28,7 +27,6 @@ final class EventQueue: Sendable {
         var hasEnded = false
     }
 
-    /// Whether the queue was created with accessories.
     let isObserved: Bool
     let observesNotes: Bool
     private let state: Mutex<State>
@@ -44,7 +42,6 @@ final class EventQueue: Sendable {
 
     var isDelivering: Bool { state.withLock { $0.isDelivering } }
 
-    /// Delivers an event, or leaves it to the thread that is delivering.
     func deliver(_ event: ActivityEvent, of activity: Activity, end: End = .nothing) {
         guard let listeners = claim(event, end: end) else { return }
         pass(event, of: activity, to: listeners)
@@ -65,8 +62,8 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Returns the listeners if the calling thread should deliver the event. Otherwise, the event is left to the
-    /// delivering thread, or dropped after the end, and the result is nil.
+    /// Returns the listeners if the calling thread should deliver the event. Otherwise, leaves the event to the
+    /// delivering thread, or drops it after the end.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -92,7 +89,6 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Returns the waiting events, or ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
         // Release the listeners outside the lock, because that can run user code.
         var released = Listeners()
@@ -112,7 +108,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Adds an event to the waiting ones. Of consecutive progress values, keeps only the newest.
+    /// Of consecutive progress values, keeps only the newest.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

@@ -44,7 +44,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// Returns the output once accessories have received did-stop. Cancelling the awaiting task cancels the activity.
+    /// Unlike with ``value``, cancelling the awaiting task cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)

@@ -269,7 +269,6 @@ final class ConfigurationChange: Sendable {
         try $current.withValue(run) { try change() }
     }
 
-    /// Returns whether the calling code runs inside a change of the owner that is being repeated.
     static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {

@@ -50,7 +50,7 @@ public struct ActivityNote: Sendable {
     // An array of at most one element. Copying it is cheaper than copying an optional of any type, which calls the
     // runtime.
     private var kept: [any Sendable]
-    /// The message, or nil if it's the details' description.
+    /// Nil if the message is the details' description.
     private var text: String?
 
     /// Creates a note with a message and optional details for programs.

@@ -222,7 +222,7 @@ extension CallOptions {
 /// Forwards a call's events, except progress, start and end, to the activity that represents the call.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// The activity's accessories. Kept here because background work can outlive the activity and still notify them.
+    /// Kept because background work can outlive the activity and still notify them.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

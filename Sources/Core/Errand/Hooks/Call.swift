@@ -72,8 +72,7 @@ public struct Call<Output: Sendable>: Request {
     /// See ``Request/decoder``.
     public var decoder: (any BodyDecoder)?
     private let decode: @Sendable (HTTPResponse, Call) async throws -> Output
-    /// The label that was set. The outer optional is nil if none was set. ``label`` then computes the default each time
-    /// it's read.
+    /// The outer optional is nil if no label was set. ``label`` then computes the default each time it's read.
     private var givenLabel: String??
 
     private var pathWithoutQuery: String {

@@ -41,7 +41,6 @@ extension Exchange {
 
     @usableFromInline func keptValue(for number: UInt64) -> (any Sendable)? { activity.ledger.value(number) }
 
-    /// Stores a value, unless the key already has one. Returns the existing value, if any.
     @usableFromInline func keep(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         activity.ledger.add(value, for: number)
     }

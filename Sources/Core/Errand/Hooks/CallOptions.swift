@@ -3,7 +3,7 @@ import ErrandSupport
 
 /// Options of a single call.
 public struct CallOptions: Sendable {
-    /// The options' values. Nil if there are none, which is the most common case.
+    /// Nil if no option is set, which is the most common case.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {
@@ -111,7 +111,6 @@ public struct CallOptions: Sendable {
         fields = changed
     }
 
-    /// The filters of the call's composite, followed by the call's own.
     var allFilters: [any Filter] {
         guard let parent else { return filters }
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters

@@ -1,6 +1,5 @@
 public import ErrandHTTP
 
-/// For filters that examine, reject or replace a response.
 extension Exchange {
     /// Runs the checks on a response before the last filter returns, for example to decide about a retry. Throws if the
     /// status, the content type or a check fails.

@@ -95,8 +95,7 @@ struct OriginMove: CustomStringConvertible {
     private let before, after: HTTPRequest
     let queryItems: [String]
 
-    /// Returns nil if the origin stays the same. A host below `.invalid` is a placeholder, so replacing it doesn't
-    /// count as a move.
+    /// A host below `.invalid` is a placeholder, so replacing it doesn't count as a move.
     init?(from before: HTTPRequest, to after: HTTPRequest, queryItems: [String] = []) {
         if before.sharesURL(with: after) || URLSyntax.beginAlike(before.urlText, after.urlText)
             || before.host?.hasSuffix(".invalid") == true

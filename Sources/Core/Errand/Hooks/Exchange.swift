@@ -18,7 +18,6 @@ public struct Exchange: Sendable {
     public internal(set) var attempt = 1
     /// The number of the request on the wire within its attempt, from 1, including redirects.
     public internal(set) var hop = 1
-    /// Whether the request is unchanged since it was built.
     private(set) var isAsBuilt = true
     /// Whether the request is unchanged since it was passed to the filter, so its origin is the same.
     @usableFromInline private(set) var isSettled = true
@@ -30,14 +29,13 @@ public struct Exchange: Sendable {
         var priority: RequestPriority
         var tags: Tags
         var activity: Activity
-        /// The activity's accessories, for work that is detached after the activity has released them.
+        /// For work that is detached after the activity has released its accessories.
         let accessories: [any Accessory]
         let settings: PipelineSettings
         let built: HTTPRequest
         var shared: SharedExchange?
         var trust = OriginTrust()
         var reportsProgress = true
-        /// The filters' transport observers, newest first.
         var wireObserver: WireObserver?
         var users: UserMarks?
         var record: UserRecord?

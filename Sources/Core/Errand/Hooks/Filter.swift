@@ -98,7 +98,7 @@ extension FilterGroup {
 }
 
 extension [any Filter] {
-    /// Replaces groups with their members. Limits the depth, because a group can contain itself.
+    /// Limits the depth, because a group can contain itself.
     func ungrouped(depth: Int = 16) -> [any Filter] {
         guard depth > 0, contains(where: { $0 is any FilterGroup }) else { return self }
         return flatMap { ($0 as? any FilterGroup)?.filters.ungrouped(depth: depth - 1) ?? [$0] }

@@ -5,7 +5,7 @@ import Synchronization
 /// Remembers the last marks computed for an agent, because several filters ask for a request's marks, and most requests
 /// belong to one user. Filters also compare equal sets faster if one is a copy of the other.
 final class LastMarks: Sendable {
-    /// The last marks, and the values they were computed from. A class, so copying it out of the lock costs one retain.
+    /// A class, so copying it out of the lock costs one retain.
     private final class Known: Sendable {
         let secrets: ContiguousArray<HTTPHeaders.Field>
         let declared: UserMarks?
@@ -22,7 +22,6 @@ final class LastMarks: Sendable {
     /// The last type of request that doesn't declare owners.
     let ownerless = PlainType()
 
-    /// Returns the declared marks, and the marks implied by sensitive fields that the declared marks don't represent.
     func marks(_ headers: HTTPHeaders, _ declared: UserMarks?) -> Set<UserMark> {
         let known = last.withLock { $0 }
         if let known, headers.haveSecrets(equalTo: known.secrets), known.declared == declared { return known.marks }

@@ -7,10 +7,10 @@ final class MemberScope: Sendable {
         var count = 0
         /// The number of members that are awaited or being started.
         var sending = 0
-        /// The members that were started with `start`. They may be running without being awaited.
+        /// The members that were started with `start`. They may run without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        /// The continuation of ``close()``, if it waits. An array, because reading it costs less than an optional.
+        /// At most one, for ``close()``. An array, because reading it costs less than an optional.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }
@@ -31,8 +31,7 @@ final class MemberScope: Sendable {
         if activity.isCancelled { throw CancellationError() }
     }
 
-    /// Counts a new member and returns its index. Throws if the activity has ended or was cancelled. Call ``end()``
-    /// once the member isn't awaited or being started anymore.
+    /// Returns the new member's index. Call ``end()`` once the member isn't awaited or being started anymore.
     func begin() throws -> Int {
         try state.withLock { state in
             try check(state)
@@ -43,7 +42,6 @@ final class MemberScope: Sendable {
 
     func end() { leave { $0.sending -= 1 } }
 
-    /// Rejects new members, cancels started members, and waits until all have ended.
     func close() async {
         let isEmpty = state.withLock { state in
             state.isClosed = true
@@ -60,10 +58,10 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Cancels the started members, because cancelling the activity's own task doesn't reach them.
+    /// Cancelling the activity's own task doesn't reach the started members.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
-    /// An accessory that registers a started member from its will-start to its did-stop.
+    /// Registers a started member from its will-start to its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }
 
     private struct Watcher: Accessory {

@@ -2,7 +2,7 @@ public import ErrandHTTP
 
 /// The remaining filters and the transport. Call it once or several times, also from child tasks.
 public struct Next: Sendable {
-    /// The first of the remaining steps. Nil after the last step.
+    /// Nil after the last step.
     @usableFromInline let step: FilterStep?
 
     init(_ step: FilterStep? = nil) { self.step = step }
@@ -16,7 +16,7 @@ public struct Next: Sendable {
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
-    /// Returns whether the exchange's call, or a call that shares the exchange, may still be running.
+    /// The exchange's call may be over while a call that shares the exchange is still running.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
         !exchange.activity.isOver || exchange.shared != nil
     }

@@ -5,10 +5,10 @@ import ErrandSupport
 /// The user of a request, as a ``UserPin`` compares it.
 struct PinnedIdentity {
     let origin: String
-    /// The user's marks, except cookies and marks that a session vouches for.
+    /// Excludes cookies, and marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
-    /// The request's cookies by name. Empty if a session or the request's owners identify the user.
+    /// By name. Empty if a session or the request's owners identify the user.
     var cookies: [String: String] = [:]
 
     init(_ exchange: Exchange) {
@@ -60,7 +60,7 @@ enum CookiePairs {
     }
 }
 
-/// The marks that a session vouches for. See ``Exchange/vouch(for:carriedBy:)``.
+/// See ``Exchange/vouch(for:carriedBy:)``.
 enum Vouchers: TagKey {
     static var defaultValue: Set<UserMark> { [] }
 }

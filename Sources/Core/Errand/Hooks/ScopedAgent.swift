@@ -118,8 +118,7 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    /// Returns the options of a member's call. Creates new options, because mutating a few properties would copy
-    /// everything first.
+    /// Creates new options, because mutating a few properties would copy everything first.
     @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
         var progress = options.progress
         if let member, let observer {
@@ -138,7 +137,6 @@ public struct ScopedAgent: Agent {
             accessories: options.accessories, label: options.label, progress: progress)
     }
 
-    /// Runs a composite until its last member has ended.
     func runMembers<C: Composite>(of composite: C) async throws -> C.Output {
         do {
             let output = try await withTaskCancellationHandler {

@@ -8,7 +8,6 @@ import Synchronization
 enum ShadowedMembers {
     private static let known = Mutex<Set<ObjectIdentifier>>([])
 
-    /// Returns a sentence for each problem, once per type.
     static func warnings(about request: any Request) -> [String] {
         let type = type(of: request)
         guard known.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return [] }

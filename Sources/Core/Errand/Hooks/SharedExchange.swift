@@ -45,7 +45,7 @@ public final class SharedExchange: Sendable {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
 
-    /// Adds the users, the checks and the staged work of later filters to each call. Returns whether no call is left.
+    /// Returns whether no call is left.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
         let (finalFailureCount, deliveries) = (ledger.finalFailureCount, ledger.possiblyReceivedCount)
@@ -66,8 +66,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// Returns the staged work to the first call that accepts the response, or to the last call that rejects it. Other
-    /// calls get no work.
+    /// The first call that accepts the response gets the staged work, or else the last call that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []
@@ -83,7 +82,6 @@ extension SharedExchange: UserRecording {
         }
     }
 
-    /// The marks of all requests that were sent. Nil if no request was sent.
     private var marks: Set<UserMark>? {
         let users = users.withLock { $0 }
         guard let sent = users.sent else { return users.marks }

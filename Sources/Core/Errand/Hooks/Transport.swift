@@ -81,7 +81,7 @@ extension Exchange {
     }
 }
 
-/// Refers to a transport. A class, to keep exchanges and async frames small.
+/// A class, to keep exchanges and async frames small.
 final class TransportReference: Sendable {
     let transport: any Transport
 

@@ -88,8 +88,7 @@ public struct TransportOptions: Sendable {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Returns whether a response waits for its body. From status 300 on, a redirect or a filter may need only the
-    /// head.
+    /// From status 300 on, a redirect or a filter may need only the head.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives events other than progress. If not, don't collect data such as timings.

@@ -38,7 +38,7 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// The maximum number of origins. Above it, the pin forgets the oldest origin other than the first.
+    /// Above it, the pin forgets the oldest origin other than the first.
     private static let maximumOrigins = 32
 
     /// Whether the pin only applies to sessions. See ``init(sessionsOnly:)``.
@@ -111,14 +111,14 @@ public final class UserPin: Sendable {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
 
-    /// Lets the sessions that joined the operation keep its user, as if it had sent a request.
+    /// Makes sessions that joined the operation keep its user, as if it had sent a request.
     func keepsSessions() { state.withLock { $0.isVouchedFor = !$0.checks.isEmpty } }
 
     // MARK: Requests
 
     static func marks(of exchange: Exchange) -> Set<UserMark> { PinnedIdentity(exchange).all }
 
-    /// Admits a request on the wire. Returns whether it's the first to its origin. Throws if the user has changed.
+    /// Returns whether the request is the first to its origin. Throws if the user has changed.
     func admit(_ exchange: Exchange) throws -> Bool {
         let new = PinnedIdentity(exchange)
         if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }

@@ -5,13 +5,11 @@ import ErrandHTTP
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Returns whether to collect the body: the request wants data and accepts the status, and the body is a stream.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
     }
 
-    /// Returns whether to check the length of a body in memory: the request wants data and accepts the status.
     @inline(never) func isToMeasure(_ response: HTTPResponse, for request: some Request) -> Bool {
         response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
     }
@@ -20,7 +18,6 @@ struct DeliveryStep {
         try await response.body.gather(upTo: settings.maximumBodyBytes)
     }
 
-    /// Returns the file to write the body to, or nil if the body stays unchanged.
     @inline(never) func destination(of response: HTTPResponse, for request: some Request) -> URL? {
         guard case .file(let destination) = request.delivery, response.body.file?.path != destination.path,
             request.acceptableStatuses.contains(response.status)

@@ -22,8 +22,8 @@ enum FilterChain {
 
     /// Builds a chain from filters without groups.
     ///
-    /// - Parameter standard: The chain for calls without their own filters, whose end the new chain shares. Nil to
-    ///   build that chain.
+    /// - Parameter standard: The agent's standard chain, whose end the new chain shares. Nil to build the standard
+    ///   chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -41,7 +41,6 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // After the call's last own step, the chain continues with the steps of the standard chain.
         var (next, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -95,8 +94,7 @@ extension [any Filter] {
 }
 
 extension Exchange {
-    /// Returns the exchange that a step receives, in its stage. Removes the old origin's secrets if the request has
-    /// moved.
+    /// Removes the old origin's secrets if the request has moved.
     ///
     /// Not async, because that would cost every changed request a frame and a check of the executor.
     @usableFromInline @inline(never) func passed(to step: FilterStep) -> Exchange {

@@ -17,11 +17,10 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// The maximum number of subjects and of problems to remember. A full set is cleared.
+    /// A full set is cleared.
     private static let maximumSeen = 1_000
 
-    /// Writes new filter and path problems to standard error. Checks only the first request of a type and
-    /// configuration.
+    /// Checks only the first request of a type and configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {

@@ -12,8 +12,7 @@ struct FilteredRequest {
         return found
     }
 
-    /// Returns the users of the request. Sessions add their credential even if it has expired, and join the call's
-    /// ``UserPin``.
+    /// Sessions add their credential even if it has expired, and join the call's ``UserPin``.
     func userMarks(of request: some Request, _ callFilters: [any Filter]) async throws -> Set<UserMark> {
         let found = try await exchange(of: request, callFilters) { filter, stage in
             Self.changes(filter) || filter.traits.contains(.addsCookies)
@@ -38,8 +37,6 @@ struct FilteredRequest {
         return last.exchange ?? first
     }
 
-    /// Returns whether a filter only changes or signs requests, and doesn't store, repeat, share or wait for a
-    /// credential.
     private static func changes(_ filter: any Filter) -> Bool {
         let traits = filter.traits
         return !traits.isDisjoint(with: [.changesRequest, .signs])

@@ -1,14 +1,13 @@
 import ErrandHTTP
 
 enum FilterOrder {
-    /// Returns a sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterDependentRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// Returns a sentence for each wrong order. A filter for both the call and the hop stage counts as a call filter,
-    /// because it already makes its changes in the call stage.
+    /// A filter for both the call and the hop stage counts as a call filter, because it already makes its changes in
+    /// the call stage.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }
@@ -26,8 +25,6 @@ enum FilterOrder {
         return problems
     }
 
-    /// Returns the problem with the order of two filters, or nil.
-    ///
     /// - Parameter crosses: Whether only the outer filter is a call filter.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)

@@ -15,9 +15,9 @@ final class PipelineSettings: Sendable {
     let maximumErrorBodyBytes: Int
     let mapError: @Sendable (any Error) -> any Error
     let transport: any Transport
-    /// The agent's filters, with groups replaced by their members.
+    /// Groups are replaced by their members.
     let filters: [any Filter]
-    /// The chain for requests that don't add filters.
+    /// For requests that don't add filters.
     let chain: Next
     let lastMarks = LastMarks()
     /// The last type of request that doesn't provide filters.
@@ -45,8 +45,7 @@ final class PipelineSettings: Sendable {
         chain = FilterChain.make(self.filters, [], transport)
     }
 
-    /// Returns the request's decoder, or else the agent's. Kept out of line, because inlining would enlarge the async
-    /// frame of every request.
+    /// Kept out of line, because inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
     func base(_ choice: RequestBaseURL) throws -> BaseURL {

@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 
 /// Follows redirects (RFC 9110, section 15.4). Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: CoreStep {
-    /// The maximum number of redirects in an attempt, whatever the policy allows.
+    /// The limit per attempt, whatever the policy allows.
     private static let maximumHops = 1000
 
     var explanation: String { "redirects" }
@@ -31,8 +31,8 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// Returns the request that a redirect leads to, or nil if the response isn't one to follow. Kept out of line, like
-    /// the methods below, because inlining would enlarge an async frame that lives as long as the request.
+    /// Kept out of line, like the methods below, because inlining would enlarge an async frame that lives as long as
+    /// the request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }

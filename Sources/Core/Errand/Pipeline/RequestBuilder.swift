@@ -51,15 +51,12 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// Builds and validates the HTTP request. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
         return http
     }
 
-    /// Adds the request's headers and credentials to the agent's.
-    ///
     /// An untrusted origin doesn't receive the agent's authorization, sensitive headers and `Host`. It receives the
     /// request's own fields and credentials, unless a server chose the origin.
     private func addCredentials(
@@ -86,9 +83,8 @@ struct RequestBuilder {
         return trust
     }
 
-    /// Returns the content type to set, or nil to keep `headers`, which include the request's own fields. The request's
-    /// field takes precedence over the body's type, which takes precedence over the agent's field, unless it's
-    /// `application/octet-stream`.
+    /// Returns nil to keep `headers`, which include the request's own fields. The request's field takes precedence over
+    /// the body's type, which takes precedence over the agent's field, unless it's `application/octet-stream`.
     ///
     /// A multipart type without a boundary gets the body's boundary, because a server couldn't read the body otherwise.
     private func contentType(of body: RequestBody, _ own: HTTPHeaders, _ headers: HTTPHeaders) -> String? {

@@ -6,8 +6,7 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Processes a request and ends its activity. Every request takes this path, including cache hits, downloads,
-    /// retries, and stubs in tests.
+    /// Every request takes this path, including cache hits, downloads, retries, and stubs in tests.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -46,7 +45,6 @@ struct RequestPipeline: Sendable {
         var file: PendingFile?
         defer { file?.discard() }
         do {
-            // Convert the body to data, a stream or a file.
             if response.body.data == nil || request.delivery != .data || response.status >= 300 {
                 file = try await deliver(response, for: request)
                 response = response.delivered(to: file)
@@ -58,7 +56,6 @@ struct RequestPipeline: Sendable {
 
             let value = try await request.decode(response.reopened)
 
-            // From here on, the request can't be cancelled.
             try activity.accept()
             if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
             return .success(delivery.store(value, of: response, file, to: result))

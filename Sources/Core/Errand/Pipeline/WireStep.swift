@@ -6,7 +6,6 @@ final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let preSendFilters: [any PreSendFilter]
 
-    /// - Parameter filters: Earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
         preSendFilters = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any PreSendFilter }
@@ -50,13 +49,11 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Returns whether a streamed body announces 0 bytes. Transports don't read such a body, so it must be checked
-    /// here.
+    /// Transports don't read a streamed body that announces 0 bytes, so it must be checked here.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
-    /// Checks that the body is empty, as announced, and sends the request.
     @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.http.body = try await proven(exchange.http.body, exchange)
@@ -91,8 +88,7 @@ final class WireStep: CoreStep {
         return .data(Data(), contentType: body.contentType)
     }
 
-    /// Returns the error to throw: a filter's own error if it refused the request. If the request didn't reach a
-    /// server, it no longer counts as delivered.
+    /// A request that didn't reach a server no longer counts as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? PreSendRefusal {
             exchange.addDeliveries(-1)
@@ -146,14 +142,13 @@ final class WireStep: CoreStep {
         return response
     }
 
-    /// Returns whether to leave the body as a stream: the exchange wants a stream, or the head may show that the body
-    /// isn't needed, as with redirects, rejected credentials, retries and revalidation.
+    /// With redirects, rejected credentials, retries and revalidation, the head may show that the body isn't needed.
     private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
 
-    /// Reads the body into memory if the request wants data. If the response may not be final, reads only a short body
-    /// that arrives quickly, so its connection can be reused and filters can examine it.
+    /// If the response may not be final, reads only a short body that arrives quickly, so its connection can be reused
+    /// and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response
@@ -169,7 +164,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// Reads the body into memory. If that fails, the body's reader attaches the response to the error.
+    /// If reading fails, the body's reader attaches the response to the error.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response

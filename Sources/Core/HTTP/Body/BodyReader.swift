@@ -40,7 +40,7 @@ package final class BodyReader: Sendable {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// The collected bytes, which all copies of the body share.
+    /// Shared by all copies of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -124,8 +124,6 @@ package struct BodyEvidence: Sendable {
         return copy
     }
 
-    /// Adds the request and the partial response to an ``ErrandError`` that lacks them. Returns cancellations and other
-    /// errors unchanged.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

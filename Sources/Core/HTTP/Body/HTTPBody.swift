@@ -55,7 +55,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
-    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more bytes.
+    /// ``file`` is `nil`, because the file contains more bytes.
     init(file url: URL, from offset: Int64, length: Int64?) {
         let file = FileReader(url.path, from: offset)
         self.init(length: length) { try await Self.read(file) }
@@ -95,7 +95,6 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return data
     }
 
-    /// Cancels the transfer and throws if the announced length exceeds the limit.
     package func checkLength(upTo limit: Int) throws {
         guard let length, length > Int64(limit) else { return }
         cancel()
@@ -107,7 +106,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Reads all bytes into memory and keeps them for every copy of the body.
+    /// Keeps the bytes for every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
@@ -123,8 +122,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// Returns a streamed body's next chunk, or `nil` at the end. The caller must be its only reader. Always returns
-    /// `nil` for a body in memory.
+    /// Returns `nil` for a body in memory. The caller must be the body's only reader.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
@@ -173,16 +171,12 @@ package struct BodyAllowance: Sendable {
     let duration: Duration
     let time: any TimeSource
 
-    /// - Parameters:
-    ///   - timeout: The call's idle timeout, which limits the wait.
-    ///   - longest: The longest wait. Defaults to one second.
     package init(bytes: Int, timeout: Duration, time: any TimeSource, longest: Duration = .seconds(1)) {
         self.bytes = max(0, bytes)
         self.time = time
         duration = min(longest, timeout)
     }
 
-    /// Waits for the work to end. Stops it at the time limit, or when the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
         // The timer isn't awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
@@ -226,7 +220,7 @@ extension HTTPBody {
         cancel()
     }
 
-    /// Returns a body in memory if all bytes arrive within an allowance. Otherwise returns a stream of all bytes.
+    /// Returns a body in memory if all bytes arrive within the allowance. Otherwise returns a stream of all bytes.
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)
@@ -237,13 +231,11 @@ extension HTTPBody {
         return rest
     }
 
-    /// Reads the bytes that arrive within an allowance and keeps them for every copy of the body. Then cancels the
-    /// transfer.
+    /// Keeps the bytes for every copy of the body, then cancels the transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
-    /// Returns a body that passes a copy of its first `limit` bytes to the observer while it's read.
     package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
         let count = Atomic(0)
         return HTTPBody(length: length, cancel: cancel) {
