@@ -20,9 +20,9 @@ final class SleepingTasks: Sendable {
 
     private struct State {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
-        /// The instants of all sleeps. A cancelled sleep's alarm stays until it's due or the heap is rebuilt.
+        /// A cancelled sleep's alarm stays until it's due or the heap is rebuilt.
         var alarms = BinaryHeap<Alarm>()
-        /// The instants of pending timers, latest first, because each new timer fires before the others.
+        /// Latest first, because each new timer fires before the others.
         var timers: [ContinuousClock.Instant] = []
         var last: UInt64 = 0
 
@@ -44,8 +44,7 @@ final class SleepingTasks: Sendable {
             return due
         }
 
-        /// Adds a timer for the earliest alarm and returns its instant. Returns `nil` if a pending timer fires early
-        /// enough.
+        /// Returns `nil` if a pending timer fires early enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let next = alarms.first?.instant else { return nil }
             if let earliest = timers.last, earliest <= next { return nil }
@@ -58,7 +57,6 @@ final class SleepingTasks: Sendable {
 
     var counts: (sleeps: Int, alarms: Int) { state.withLock { ($0.sleepers.count, $0.alarms.count) } }
 
-    /// Suspends the task until an instant. Throws `CancellationError` if the task is cancelled.
     func sleep(until instant: ContinuousClock.Instant) async throws {
         if instant <= .now {
             await Task.yield()

@@ -36,7 +36,7 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// Does nothing: a pending `nextChunk()` ends when its task is cancelled.
+    /// A pending `nextChunk()` ends when its task is cancelled.
     func cancel() {}
 }
 
@@ -46,7 +46,6 @@ final class UploadSource: HTTPBodySource {
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// Opens a body. Throws if its length differs from the announced length.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -65,8 +64,7 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Converts a failure of the source to ``ErrandError/Code/encodingFailed``. Keeps errors that transports handle,
-    /// and the cancellation of the sending task.
+    /// Keeps errors that transports handle, and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,

@@ -8,7 +8,7 @@ extension HTTPBody {
         return try ErrandError.naming(.fileFailed) { try file.next() }
     }
 
-    /// The same body. If it's in a file, the file is opened again, so a new reader starts at the beginning.
+    /// A file is opened again, so a new reader starts at the beginning.
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
@@ -19,8 +19,7 @@ package final class PendingFile: Sendable {
     let temporary: URL
     package let length: Int64
 
-    /// Writes the body to the temporary file, with the permissions of the file that it will replace. Throws the body's
-    /// error, or ``ErrandError/Code/fileFailed`` if writing fails.
+    /// Keeps the permissions of the file that it will replace.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
         let name = SystemFile.temporary(beside: destination.path)
@@ -60,8 +59,6 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// Replaces the temporary file with the destination in a `URL`, an ``HTTPBody`` or an ``HTTPResponse``. Returns
-    /// other values unchanged.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {

@@ -5,9 +5,9 @@ import Synchronization
 final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
-    /// The task that reads ahead. It returns whether the body ended within the bytes read ahead.
+    /// Returns whether the body ended within the bytes read ahead.
     private let reading: Task<Bool, any Error>
-    /// The response's head and first bytes, for errors of the body. The bytes read ahead aren't included.
+    /// Doesn't include the bytes read ahead.
     let evidence: BodyEvidence?
 
     init(_ body: HTTPBody, upTo limit: Int) {
@@ -24,7 +24,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
         }
     }
 
-    /// Stops reading ahead. The chunk that is being read is kept for the reader.
+    /// Keeps the chunk that is being read for the reader.
     func stop() { beginning.stop() }
 
     func stopped() async { await beginning.stopped() }

@@ -212,7 +212,6 @@ extension RequestBody {
         }
     }
 
-    /// Whether ``resolved(by:)`` returns the body unchanged.
     package var isResolved: Bool {
         switch storage {
         case .none, .data, .stream, .seekable: true

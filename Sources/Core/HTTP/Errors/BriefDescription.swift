@@ -19,7 +19,6 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The error's type and case, with its numbers and Booleans but without its strings.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
@@ -46,7 +45,7 @@ extension Error {
         return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
     }
 
-    /// Whether this is a Foundation error such as `URLError`, whose description contains an `NSError`'s user info.
+    /// The description of a Foundation error such as `URLError` contains an `NSError`'s user info.
     private var isOfTheSystem: Bool {
         let name = String(reflecting: type(of: self))
         return name.hasPrefix("Foundation") || name.hasPrefix("__C.")
@@ -54,7 +53,6 @@ extension Error {
 }
 
 extension DecodingError {
-    /// The path where decoding failed, and the reason, without values.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context): "\(path(context)): the key \"\(key.stringValue)\" is missing"
@@ -67,8 +65,7 @@ extension DecodingError {
         }
     }
 
-    /// Returns a summary that also examines the body, to distinguish invalid JSON from a number that doesn't fit its
-    /// type.
+    /// Examines the body to distinguish invalid JSON from a number that doesn't fit its type.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil
@@ -93,20 +90,17 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// Whether `JSONDecoder` reported that the body isn't JSON.
     fileprivate var isNoJSON: Bool {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }
 
-    /// Whether `JSONDecoder` may have reported a number that doesn't fit its type. The decoder uses the same words for
-    /// that as for invalid JSON.
+    /// `JSONDecoder` reports a number that doesn't fit its type with the same words as invalid JSON.
     fileprivate var mayBeNumber: Bool {
         codingPath.isEmpty && debugDescription == "The given data was not valid JSON."
     }
 }
 
 extension EncodingError {
-    /// The path and type of the rejected value, without the value.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):

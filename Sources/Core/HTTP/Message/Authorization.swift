@@ -7,7 +7,7 @@ import ErrandEssentials
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The header value; `nil` sends no credentials.
+    /// `nil` sends no credentials.
     package let value: String?
     private let scheme: String
 

@@ -79,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes bytes above 0x7F with the closure, which returns zero for a missing character.
+    /// The closure returns zero for a missing character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {
@@ -98,7 +98,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// Appends a character. Returns false for zero, which marks a missing character, and for an invalid scalar.
+    /// Returns false for zero, which marks a missing character, and for an invalid scalar.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)
@@ -115,7 +115,7 @@ extension Charset {
         return names
     }()
 
-    /// The standard's table of names and labels (WHATWG Encoding, section 4.2).
+    /// WHATWG Encoding, section 4.2.
     private static let labels = [
         ("utf-8", "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"),
         ("ibm866", "866 cp866 csibm866 ibm866"),
@@ -203,8 +203,7 @@ extension Charset {
 }
 
 extension Charset {
-    /// Returns the characters for bytes from 0x80, with zero for a missing character. Returns `nil` for multibyte
-    /// charsets.
+    /// The characters for bytes from 0x80. Zero marks a missing character.
     static func table(_ name: String) -> [UInt32]? {
         guard let text = singleByteTables[name == "iso-8859-8-i" ? "iso-8859-8" : name] else { return nil }
         let scalars = text.unicodeScalars.map { $0 == "?" ? 0 : $0.value }

@@ -7,7 +7,7 @@
 /// The members are inlinable. Otherwise, each access from `Errand` would copy the whole value, which more than doubles
 /// the instructions of a send.
 @usableFromInline package struct CopyOnWrite<Value: Sendable>: Sendable {
-    // A one-element array provides copy-on-write without unsafe code.
+    // A one-element array provides copy-on-write without pointers.
     @usableFromInline var storage: [Value]
 
     @inlinable package init(_ value: Value) { storage = [value] }

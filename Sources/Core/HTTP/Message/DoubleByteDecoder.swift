@@ -123,7 +123,7 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Decodes ISO-2022-JP. An escape sequence changes how the following bytes are read. Two in a row are an error.
+    /// An escape sequence changes how the following bytes are read. Two in a row are an error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -166,7 +166,7 @@ struct DoubleByteDecoder {
 /// The characters of a double-byte charset, by the standard's pointers (WHATWG Encoding, section 6). They come from the
 /// system's tables, with corrections.
 struct CharsetIndex: Sendable {
-    /// The character for each pointer. Zero marks a missing character.
+    /// Zero marks a missing character.
     let scalars: [UInt32]
 
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }

@@ -35,7 +35,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         /// Whether the value is sent as Latin-1 instead of UTF-8. A transport sets it for a received value, so you can
         /// send the value back unchanged. Defaults to false.
         public var isLatin1 = false
-        /// Whether a check found the name and value valid.
         fileprivate var isChecked = false
 
         /// Creates a field. Credentials and cookies are always sensitive.
@@ -50,7 +49,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             a.hasSameText(as: b) && a.isSensitive == b.isSensitive && a.isLatin1 == b.isLatin1
         }
 
-        /// Returns whether the names are equal without case and the values byte by byte, whatever the flags.
+        /// Ignores the flags.
         package func hasSameText(as other: Field) -> Bool {
             name == other.name && value.hasSameBytes(as: other.value)
         }
@@ -68,8 +67,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             return copy
         }
 
-        /// Throws unless the name is a token and the value contains no control characters (RFC 9110, sections 5.1 and
-        /// 5.5).
+        /// RFC 9110, sections 5.1 and 5.5.
         func check() throws {
             if isChecked { return }
             guard name.isValid else {
@@ -157,7 +155,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Returns whether there's a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Returns the index of the first field of a name. Uses a loop, because a closure would get a copy of each field.
+    /// Uses a loop, because a closure would get a copy of each field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
@@ -226,7 +224,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
-    /// A copy whose valid fields aren't checked again when a request is sent.
     package var checked: HTTPHeaders {
         var copy = self
         for index in fields.indices { copy.fields[index] = fields[index].checked }
@@ -246,7 +243,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Returns the fields that aren't sensitive and for whose names the test is true, in order. Copies no others.
+    /// Copies only the matching fields.
     package func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
         let fields = fields.span
         var chosen: ContiguousArray<Field> = []
@@ -256,7 +253,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return chosen
     }
 
-    /// Returns whether the sensitive fields equal these, in order. Compares them where they are, without copies.
+    /// Compares the fields in place, without copies.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0
@@ -287,7 +284,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    /// Marks all fields of a name as sensitive if one of them is.
     private mutating func spreadMarks() {
         for index in fields.indices where fields[index].isSensitive && !fields[index].name.isSensitive {
             mark(fields[index].name)
@@ -330,14 +326,13 @@ extension HTTPHeaders {
         return abs(difference) < Self.clockTolerance ? date : date + difference
     }
 
-    /// The response's single valid `Date`. `nil` if the response comes from a cache and has an `Age`.
+    /// `nil` if the response comes from a cache and has an `Age`.
     package func serverDate(now: Date) -> Date? {
         guard !contains(.age), values(of: .date).count == 1 else { return nil }
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }
     }
 
-    /// The clock difference that ``localDate(_:now:)`` ignores, in seconds: `Date` doesn't contain fractions, and a
-    /// response takes time to arrive.
+    /// In seconds. `Date` doesn't contain fractions, and a response takes time to arrive.
     private static let clockTolerance = 5.0
 
     /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3), or `nil` without a wait.

@@ -57,8 +57,7 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// Returns whether one request is a copy of the other and both share a checked URL. If not, the URLs can still be
-    /// equal.
+    /// If false, the URLs can still be equal.
     package func sharesURL(with other: HTTPRequest) -> Bool {
         guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
             return false

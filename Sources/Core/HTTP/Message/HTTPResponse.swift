@@ -76,7 +76,7 @@ public struct HTTPResponse: Sendable {
         get { fields.value.source }
         set { fields.value.source = newValue }
     }
-    /// The decoder of the request or agent. Core sets it before checks and decoding.
+    /// Core sets it before checks and decoding.
     package var decoder: (any BodyDecoder)? {
         get { fields.value.decoder }
         set { fields.value.decoder = newValue }
@@ -144,13 +144,12 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// Why the body couldn't be decoded, if it still has a content coding.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
     }
 
-    /// Why the body couldn't be decoded, if it isn't UTF-8, which JSON requires.
+    /// JSON requires UTF-8.
     private var otherCharset: String? {
         guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
             String(validating: data, as: UTF8.self) == nil
@@ -160,7 +159,7 @@ public struct HTTPResponse: Sendable {
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The response for observers, without its stream and connection, which belong to their reader.
+    /// The stream and the connection belong to their reader, so observers don't get them.
     package var withoutStream: HTTPResponse {
         let isStream = body.data == nil && body.file == nil
         guard isStream || connection != nil else { return self }
@@ -170,7 +169,6 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// Returns the response with a body that reads the file, or that contains the collected bytes.
     package func delivered(to file: PendingFile?) -> HTTPResponse {
         guard let body = file?.body ?? body.collected else { return self }
         var copy = self
@@ -178,7 +176,6 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The response, with a file's body read from its beginning.
     package var reopened: HTTPResponse {
         if body.file == nil { return self }
         var copy = self
@@ -205,7 +202,7 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension HTTPResponse {
-    /// Checks the body against the announced length (RFC 9110, section 8.6). A stream checks itself while it's read.
+    /// RFC 9110, section 8.6. A stream checks itself while it's read.
     package func checkFraming(of method: HTTPMethod) throws {
         let lengths = headers.values(of: .contentLength)
         if lengths.isEmpty { return }

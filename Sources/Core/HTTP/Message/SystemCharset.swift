@@ -18,7 +18,7 @@ import ErrandSupport
 
     deinit { unsafe iconv_close(converter) }
 
-    /// Returns the character that the bytes encode, or zero unless they encode exactly one.
+    /// Zero unless the bytes encode exactly one character.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         var input = bytes.map(CChar.init(bitPattern:))
         var output = [CChar](repeating: 0, count: 16)

@@ -31,7 +31,6 @@ package enum SystemInfo {
         #endif
     }
 
-    /// Returns the language tags of a POSIX environment. The C and POSIX locales have none.
     package static func languages(from environment: [String: String]) -> [String] {
         let lists = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
         let list = lists.first { !$0.isEmpty } ?? ""
@@ -43,8 +42,7 @@ package enum SystemInfo {
         }
     }
 
-    /// Returns a header value such as "de-AT, de;q=0.9, en;q=0.8" for at most five languages (RFC 9110, section
-    /// 12.5.4).
+    /// RFC 9110, section 12.5.4.
     package static func acceptLanguage(_ languages: [String]) -> String {
         languages.prefix(5).enumerated().map { index, language in
             index == 0 ? language : "\(language);q=0.\(10 - index)"

@@ -51,7 +51,6 @@ public struct ParameterEncoding: Sendable, Hashable {
         return result
     }
 
-    /// Escapes all reserved characters except `?` and `/`.
     static func escape(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result) {

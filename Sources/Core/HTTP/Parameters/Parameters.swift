@@ -48,7 +48,6 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The reason why the value couldn't be encoded as parameters, or `nil`.
     private(set) var fault: String?
 
     /// Whether there are no parameters.

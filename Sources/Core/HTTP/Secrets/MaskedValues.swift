@@ -1,7 +1,5 @@
 import ErrandSupport
 
-// Values that may hold a secret leave it out of their descriptions, and show no children to `dump` and debuggers.
-
 extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The body's type and length.
     public var description: String {

@@ -10,8 +10,7 @@ final class NameMatcher: Sendable {
     /// begins a word. The first state is the empty suffix.
     private let next: [UInt32]
     private let states: [State]
-    /// Parts with non-ASCII characters. The states don't contain them, because a character can have several byte
-    /// sequences.
+    /// The states don't contain these parts, because a character can have several byte sequences.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
@@ -24,7 +23,7 @@ final class NameMatcher: Sendable {
         var fallback: UInt32 = 0
     }
 
-    /// The number of symbols: 26 letters and 10 digits.
+    /// 26 letters and 10 digits.
     private static let symbols = 36
 
     /// - Parameters:
@@ -44,8 +43,8 @@ final class NameMatcher: Sendable {
         otherWords = words.filter { !Self.isASCII($0) }
     }
 
-    /// For some parts, beginnings or middles of ordinary words that contain the part, such as `author` for `auth`, and
-    /// longer ones that count as the part again, such as `authoriz`.
+    /// `words` are beginnings or middles of ordinary words that contain the part, such as `author` for `auth`. `others`
+    /// are longer and count as the part again, such as `authoriz`.
     static let ordinaryWords: [String: (words: [String], others: [String])] = [
         "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []), "iban": (["ibandw"], []),
         "ssn": (["accessn", "addressn", "businessn", "classn", "processn", "successn", "witnessn"], []),
@@ -53,7 +52,6 @@ final class NameMatcher: Sendable {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Returns whether a name contains a part or is a word. The name may be percent-encoded.
     func matches(_ name: Span<UInt8>) -> Bool {
         var scan = Scan()
         var index = 0
@@ -72,7 +70,7 @@ final class NameMatcher: Sendable {
         return isMatch(scan)
     }
 
-    /// Matches a name of lowercase letters and digits of any script.
+    /// The name consists of lowercase letters and digits of any script.
     private func matches(plain name: String) -> Bool {
         var scan = Scan()
         for byte in name.utf8 {
@@ -130,8 +128,7 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// Adds a word of lowercase letters and digits. Ignores other words, because a lowercase name without
-        /// punctuation can't contain them.
+        /// Ignores words with other characters, because a lowercase name without punctuation can't contain them.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0

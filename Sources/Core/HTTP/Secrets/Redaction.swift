@@ -46,7 +46,7 @@ public struct Redaction: Sendable {
 
     private var rules = Self.standardRules
 
-    /// The rules. They're stored in one reference, because plugins create a redactor for each exchange.
+    /// Stored in one reference, because plugins create a redactor for each exchange.
     private struct Rules {
         var shownHeaders: Set<HTTPHeaderName> = [
             .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
@@ -68,8 +68,7 @@ public struct Redaction: Sendable {
             "devicecode", "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
-        /// Finds the secret names and words, if they were changed. `nil` for the defaults, which use the standard
-        /// matcher.
+        /// `nil` for the default names, which use the standard matcher.
         var matcher: NameMatcher?
 
         mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }
@@ -103,7 +102,6 @@ public struct Redaction: Sendable {
         name.withSpan { isSecret($0) }
     }
 
-    /// Returns whether to mask the value for a UTF-8 name.
     package func isSecret(_ name: Span<UInt8>) -> Bool {
         guard (rules.value.matcher ?? Self.standardMatcher).matches(name) else { return false }
         return shownNames.isEmpty || !shownNames.contains(NameMatcher.plain(name))
@@ -118,7 +116,7 @@ public struct Redaction: Sendable {
     /// elsewhere too, use a ``Redactor``.
     public func url(_ text: String) -> String { URLSyntax.redacted(text) { isSecret($0) } }
 
-    /// Returns a URL for descriptions, masked by the default rules.
+    /// Uses the default rules.
     static func masked(_ url: String) -> String {
         URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }

@@ -19,7 +19,6 @@ public struct Redactor: Sendable {
     public let redaction: Redaction
     private var secrets = SecretFinder()
     private var rememberedSecrets = 0
-    /// The values of sensitive header fields whose secrets are remembered.
     private var rememberedValues: [String] = []
 
     /// Creates a redactor that doesn't know any secrets yet.
@@ -54,7 +53,7 @@ public struct Redactor: Sendable {
     }
 
     private static let maximumSecrets = 100
-    /// Secrets and their encodings. More would make the search slow.
+    /// More secrets and encodings would make the search slow.
     private static let maximumForms = 400
 
     /// Returns a URL without its fragment. Masks credentials and secret query items.
@@ -86,7 +85,7 @@ public struct Redactor: Sendable {
         return masked
     }
 
-    /// Remembers the values of fields that aren't sensitive, but have the name of a secret, such as `X-API-Key`.
+    /// For fields that aren't sensitive, but have a secret's name, such as `X-API-Key`.
     package mutating func rememberNamedValues(in headers: HTTPHeaders) {
         let redaction = redaction
         for field in headers.unmarkedFields(where: { redaction.isSecret($0) }) where redaction.isSecret(field) {
@@ -114,7 +113,7 @@ public struct Redactor: Sendable {
         if let password = Self.password(inBasic: text) { remember(password) }
     }
 
-    /// Returns the password of Basic credentials (RFC 7617), which a server may repeat decoded. The user is shown.
+    /// A server may repeat the password of Basic credentials (RFC 7617) decoded. The user is shown.
     private static func password(inBasic text: String) -> String? {
         guard ASCII.equalsIgnoringCase(String(Substring(text.utf8.prefix(6))), "basic ") else { return nil }
         let words = text.split(separator: " ")
@@ -168,7 +167,6 @@ struct SecretFinder: Sendable {
 
     var count: Int { secrets.count }
 
-    /// Adds a secret. Returns false if it's too short or known.
     mutating func insert(_ secret: [UInt8]) -> Bool {
         guard secret.count >= Self.minimumLength, !secrets.contains(secret) else { return false }
         secrets.append(secret)
@@ -176,7 +174,7 @@ struct SecretFinder: Sendable {
         return true
     }
 
-    /// Returns whether a text may contain a secret. Almost always returns false for a text without secrets.
+    /// Almost always returns false for a text without secrets.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
     func mayOccur(in text: String) -> Bool {
@@ -186,8 +184,7 @@ struct SecretFinder: Sendable {
         return text.withSpan { pieces.mayOccur(in: $0) }
     }
 
-    /// Returns the bytes with the mask in place of each secret, or `nil` if no secret occurs. Overlapping secrets get
-    /// one mask.
+    /// Overlapping secrets get one mask.
     func masked(_ text: [UInt8], with mask: String) -> [UInt8]? {
         let ranges = occurrences(in: text)
         if ranges.isEmpty { return nil }
@@ -202,7 +199,6 @@ struct SecretFinder: Sendable {
         return result + text[end...]
     }
 
-    /// Returns the ranges of all secrets, in order. Merges overlapping ranges.
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         // Few texts contain a secret, so search patterns are created here, not when a secret is added.
@@ -226,7 +222,7 @@ struct SecretFinder: Sendable {
 /// occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these offsets.
 private struct PrefixFilter: Sendable {
     private static let (length, step) = (4, 3)
-    /// The filter's 1,024 bits, one for each hash value. Empty without secrets.
+    /// 1,024 bits, one for each hash value. Empty without secrets.
     private var bits: ContiguousArray<UInt64> = []
 
     /// - Parameter secret: At least ``SecretFinder/minimumLength`` bytes.

@@ -2,7 +2,7 @@ import ErrandMessageSyntax
 
 /// The encodings in which a text appears in URLs, forms, HTML, XML and JSON.
 enum SecretForms {
-    /// Returns the encodings that differ from the text, some of them several times.
+    /// The result can contain duplicates.
     static func all(of text: String) -> [String] {
         var forms = [PercentEncoding.encode(text)]
         if text.utf8.contains(UInt8(ascii: " ")) { forms.append(formEncoded(text)) }

@@ -40,7 +40,7 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
-    /// The secret items of the query, such as `api_key=k`.
+    /// Such as `api_key=k`.
     package private(set) var queryItems: [String] = []
 
     package init() {}
@@ -53,7 +53,6 @@ package struct UserMarks: Sendable, Equatable {
         queryItems += items.filter { !queryItems.contains($0) }
     }
 
-    /// Returns whether the marks already contain this mark, these fields and these query items.
     package func include(
         _ mark: UserMark, carriedBy fields: [HTTPHeaders.Field], queryItems items: [String] = []
     ) -> Bool {
@@ -69,8 +68,7 @@ package struct UserMarks: Sendable, Equatable {
         return union
     }
 
-    /// Returns a mark for each sensitive header field that no declared mark represents. Fields of the same name share a
-    /// mark.
+    /// Fields of the same name share a mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
@@ -87,7 +85,7 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// Returns a header name in lowercase. Avoids converting the most common names, because conversion is slower.
+    /// Avoids converting the most common names, because conversion is slower.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"
@@ -96,7 +94,6 @@ package struct UserMarks: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a declared mark represents a field with this value.
     private func stand(for field: HTTPHeaders.Field) -> Bool {
         carriers.contains { $0.hasSameText(as: field) }
     }

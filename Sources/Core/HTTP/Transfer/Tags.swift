@@ -62,7 +62,6 @@ public struct Tags: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// The values in the order they were set.
     package var values: [any Sendable] { entries.map(\.value) }
 
     /// Returns a copy that contains a value.
@@ -107,7 +106,6 @@ public enum LinkSource: TagKey {
 }
 
 extension Tags {
-    /// Returns whether a server led from the URL that the app requested to a URL of another origin.
     package func leadAway(to url: URL) -> Bool {
         guard let source = self[LinkSource.self] else { return false }
         return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)

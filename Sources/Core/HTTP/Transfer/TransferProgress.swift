@@ -56,8 +56,6 @@ extension TransferProgress {
 
     package var isBegun: Bool { sent > 0 || received > 0 }
 
-    /// Returns this progress. If both values belong to the same transfer, raises each number to at least its value in
-    /// `before`.
     package func following(_ before: TransferProgress) -> TransferProgress {
         guard before.transfer == transfer else { return self }
         var next = self

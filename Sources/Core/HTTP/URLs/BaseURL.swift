@@ -4,21 +4,20 @@ import ErrandSupport
 
 /// A base URL, split at the position where paths are joined to it.
 package final class BaseURL: Sendable {
-    /// The origin, such as "https://example.com:8443".
+    /// Such as "https://example.com:8443".
     let origin: String
-    /// The directory with a trailing slash, such as "/v1/".
+    /// With a trailing slash, such as "/v1/".
     package let directory: String
     private let text: String
     let url: URL
-    /// The lowercase host, without the brackets of an IPv6 address.
+    /// Lowercase, without the brackets of an IPv6 address.
     let host: String
     /// Whether no segment of the directory starts with a dot.
     private let isPlain: Bool
 
-    /// The origin as comparable text, from ``URLSyntax/origin(of:)``.
+    /// From ``URLSyntax/origin(of:)``.
     private let comparable: String?
 
-    /// Creates a base URL. Throws unless the text is an absolute http or https URL without a query and a fragment.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -40,8 +39,6 @@ package final class BaseURL: Sendable {
         (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
     }
 
-    /// Returns whether a URL has the base URL's scheme, host and port.
-    ///
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
@@ -104,7 +101,6 @@ package final class BaseURL: Sendable {
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Inserts a query after an existing query and before a fragment.
     private static func appending(_ query: String, to text: String) -> String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
@@ -114,7 +110,7 @@ package final class BaseURL: Sendable {
 }
 
 extension String {
-    /// Concatenates strings in a buffer of the exact length. `+` would reserve half as much again.
+    /// `+` would reserve half as much again.
     fileprivate init(_ first: String, followedBy second: String) {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count)

@@ -6,7 +6,6 @@ import Synchronization
 /// text.
 package final class CheckedURL: Sendable {
     private enum Origin {
-        /// The origin of the base URL that the path was joined to.
         case base(BaseURL)
         case parsed(URL)
     }
@@ -22,12 +21,11 @@ package final class CheckedURL: Sendable {
 
     init(_ url: URL) { (text, origin) = (url.absoluteString, .parsed(url)) }
 
-    /// Whether the URL is known to have the base URL's origin.
     package var isOfBase: Bool {
         if case .base = origin { true } else { false }
     }
 
-    /// The lowercase host, without the brackets of an IPv6 address.
+    /// Lowercase, without the brackets of an IPv6 address.
     var host: String {
         switch origin {
         case .base(let base): base.host

@@ -22,8 +22,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension RedirectPolicy {
-    /// Returns the request that a response redirects to (RFC 9110, section 15.4), if any. Throws `redirectFailed` or
-    /// `bodyNotReplayable`.
+    /// RFC 9110, section 15.4.
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
             let location = response.headers.first(of: .location)
@@ -64,8 +63,7 @@ extension RedirectPolicy {
 }
 
 package enum Location {
-    /// Resolves a `Location` against the response's URL (RFC 9110, section 10.2.2). Drops credentials. If the
-    /// `Location` has no fragment, the result has the fragment of the response's URL.
+    /// RFC 9110, section 10.2.2. If the `Location` has no fragment, the result has the fragment of the response's URL.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
         // Browsers don't follow an empty `Location` either. They show the response.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }

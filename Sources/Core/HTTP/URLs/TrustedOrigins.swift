@@ -38,19 +38,16 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
 package struct OriginTrust: Sendable {
     package var isTrusted: Bool
     package private(set) var withheld = HTTPHeaders()
-    /// The marks of the users who own the withheld fields.
     package private(set) var withheldUsers: UserMarks?
 
     package init(isTrusted: Bool = true) { self.isTrusted = isTrusted }
 
-    /// Removes sensitive fields and `Host` from headers. Remembers the sensitive fields.
     package mutating func withhold(from headers: inout HTTPHeaders) {
         withheld.merge(HTTPHeaders(headers.filter(\.isSensitive)))
         headers.removeAll { $0.isSensitive || $0.name == .host }
     }
 
-    /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved. Remembers the
-    /// sensitive fields and their users' marks. Keeps fields that the filter added for the new origin.
+    /// Keeps fields that the filter added for the new origin.
     package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
         let old = before.headers
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
