@@ -28,7 +28,7 @@ final class TeeBody: HTTPBodySource {
     func accept() { change { $0.isAccepted = true } }
     func refuse() { change { $0.isBroken = true } }
 
-    /// Stops copying the body to the store. Returns false if the body itself has failed.
+    /// Returns false if the body itself has failed.
     @discardableResult
     func abandon() -> Bool {
         var isStoreFailure = false
@@ -157,7 +157,7 @@ final class SliceBody: HTTPBodySource {
 }
 
 extension HTTPBody {
-    /// Returns a part of the body. The range must be within the body's length.
+    /// The range must be within the body's length.
     func slice(_ range: Range<Int64>) -> HTTPBody {
         guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
         return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))

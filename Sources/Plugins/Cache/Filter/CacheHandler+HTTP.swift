@@ -22,8 +22,7 @@ extension CacheHandler {
         return try await forward(lookup)
     }
 
-    /// Sends a request without a usable stored response. A separate function, because the other cases' variables would
-    /// enlarge the async frame of every miss.
+    /// A separate function, because the other cases' variables would enlarge the async frame of every miss.
     private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         let sent = now
         let (request, record) = mode.applied(to: exchange).recordingUsers()
@@ -58,7 +57,6 @@ extension CacheHandler {
         return try await send(lookup, stored, status)
     }
 
-    /// Whether `only-if-cached` forbids sending the request. Throws if the cache mode forbids sending.
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
         if mode.mustNotSend { throw miss(reason) }
         return lookup.directives.onlyIfCached
@@ -73,8 +71,7 @@ extension CacheHandler {
         return false
     }
 
-    /// Sends a request and updates the stored response. Adds the stored response's validators, unless the request has
-    /// its own conditions.
+    /// Adds the stored response's validators, unless the request has its own conditions.
     ///
     /// - Parameter status: Why the request is sent.
     func send(_ lookup: HTTPLookup, _ found: StoredResponse, _ status: CacheStatus) async throws -> HTTPResponse {
@@ -128,8 +125,7 @@ extension CacheHandler {
         }
     }
 
-    /// Sends a request with an unsafe method, and invalidates stored responses that it may have changed (RFC 9111,
-    /// section 4.4).
+    /// RFC 9111, section 4.4.
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
         // If the request had a timed policy, this mode would already have failed the call.
         if mode.mustNotSend { throw miss(.off) }
@@ -212,7 +208,6 @@ extension CacheHandler {
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// Returns the exchange with the stored response's validators as conditions, or nil if it can't be validated.
     private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
         guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
@@ -226,7 +221,7 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns a stored response for the caller, or nil if its body can't be read.
+    /// Returns nil if the body can't be read.
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -258,7 +253,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns a stored response that a 304 confirmed, with the 304's cookies.
+    /// Adds the 304's cookies.
     private func serve(
         _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
     ) async -> HTTPResponse? {
@@ -296,7 +291,7 @@ extension CacheHandler {
         }
     }
 
-    /// Implements `removeCached`. Throws ``CacheMiss`` if no response is stored.
+    /// Implements `removeCached`.
     private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
         cache.writer.remove(in: store) { key, head in
@@ -319,7 +314,7 @@ extension CacheHandler {
         return removed
     }
 
-    /// The maximum number of matching responses to remove. It exceeds the number of variants in an index.
+    /// Exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
@@ -337,7 +332,7 @@ extension CacheHandler {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// Validates a stored response once for concurrent requests. If they can't share the result, each request is sent.
+    /// If the requests can't share the result, each request is sent.
     private func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {

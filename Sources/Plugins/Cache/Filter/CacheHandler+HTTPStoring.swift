@@ -10,8 +10,6 @@ import ErrandEssentials
 /// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. The
 /// serial number of an index protects its variants in the same way. Validity never depends on a date.
 extension CacheHandler {
-    /// Stores a server's response, if the rules allow it.
-    ///
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if isRefused(response, lookup) {
@@ -42,7 +40,6 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether the rules forbid storing the response.
     func isRefused(_ response: HTTPResponse, _ lookup: HTTPLookup) -> Bool {
         guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http, lookup.directives) else {
             return false
@@ -51,7 +48,6 @@ extension CacheHandler {
         return true
     }
 
-    /// Whether the request treats the response as a failure because of its body.
     private func reportsFailure(_ response: HTTPResponse) async -> Bool {
         if exchange.request.outcomeCheck == nil { return false }
         do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
@@ -93,7 +89,7 @@ extension CacheHandler {
         return record.serial
     }
 
-    /// Moves these header names to the front of a URL's index. Returns the index's serial number.
+    /// Returns the index's serial number.
     private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         var index = head
         (index.kind, index.variants, index.headers) = (.index, [names], [:])
@@ -110,8 +106,7 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// Updates the stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes it if the 304's `Vary`
-    /// or `no-store` forbids serving it.
+    /// RFC 9111, section 4.3.4. Removes the stored response if the 304's `Vary` or `no-store` forbids serving it.
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -136,7 +131,7 @@ extension CacheHandler {
         return CacheEntry(head: head, body: old.body)
     }
 
-    /// Updates or invalidates responses to GET after a response to HEAD (RFC 9111, section 4.3.5).
+    /// RFC 9111, section 4.3.5.
     func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
         let (key, described) = (lookup.key, response.headers)
         cache.writer.remove(in: store) { other, head in
@@ -150,7 +145,7 @@ extension CacheHandler {
         }
     }
 
-    /// Invalidates the responses that an unsafe request may have changed, for all users, including responses in flight.
+    /// For all users, including responses in flight.
     func invalidate(by response: HTTPResponse) async {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
         // Entries are stored under the resource URL, which filters may have replaced in the request.

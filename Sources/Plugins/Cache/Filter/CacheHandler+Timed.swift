@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 
-/// Applies a timed policy once per call.
 extension CacheHandler {
     func respondTimed() async throws -> HTTPResponse {
         guard let timed = policy.timed else { return try await next(exchange) }
@@ -59,11 +58,11 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key of a call and the attributes of its entry, computed before the request is sent, because they may change.
+/// The key and attributes may change while the request is sent, so they're computed before.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
-    /// How long a response is valid, in seconds.
+    /// In seconds.
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
@@ -71,7 +70,7 @@ private struct TimedLookup: Sendable {
     private let hasPartition: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Computes the key and attributes of a call. Fails if the key depends on a body that isn't in memory.
+    /// Fails if the key depends on a body that isn't in memory.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
@@ -88,9 +87,9 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup for storing a response to a request sent for these users, or nil if it must not be stored.
+    /// Returns the lookup for storing the response, or nil if it must not be stored.
     ///
-    /// - Parameter sent: Nil if the request wasn't sent.
+    /// - Parameter sent: The users for whom the request was sent. Nil if it wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
         // If each user's mark was replaced, for example because a filter refreshed the credential, the entry gets a new
@@ -123,7 +122,6 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the stored response, whatever its age, if the mode allows that.
     private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
         guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
             refusal(of: entry, lookup, takesExpired: true) == nil
@@ -200,7 +198,7 @@ extension CacheHandler {
         return CacheEntry(head: head, body: response.body)
     }
 
-    /// Implements `removeCached`: removes the timed entry, and the HTTP entry if the policy has both.
+    /// Implements `removeCached`. If the policy has both, `next` removes the HTTP entry.
     private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {

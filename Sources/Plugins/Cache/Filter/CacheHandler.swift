@@ -39,7 +39,7 @@ final class CacheHandler: Sendable {
 
     func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
-    /// Sends the request in the background, at most once at a time per key.
+    /// At most once at a time per key.
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
@@ -73,7 +73,6 @@ extension CacheHandler {
         case unreadable
     }
 
-    /// Returns the store with its secret, or nil if the secret can't be read.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
             note("the cache isn't used, because its store couldn't provide its secret", error)
@@ -90,13 +89,13 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the body in the form that the exchange delivers, or nil if it's damaged.
+    /// Nil if the body is damaged.
     func body(_ entry: CacheEntry) async -> HTTPBody? {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Removes an entry and responses in flight for its key. Returns the store's error, if it failed.
+    /// Also removes responses in flight for the key.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
@@ -121,7 +120,7 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a streamed body while the caller reads it. Returns the response for the caller.
+    /// Writes the body while the caller reads it.
     func writeStream(
         _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
     ) -> HTTPResponse {
@@ -141,7 +140,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Notes the failure in a separate activity, because the call may have ended.
+    /// In a separate activity, because the call may have ended.
     private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description

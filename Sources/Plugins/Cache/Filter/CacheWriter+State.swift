@@ -1,4 +1,4 @@
-/// Changes to the writer's state, with the lock held.
+/// Called with the lock held.
 extension CacheWriter.State {
     func isRemoved(
         _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
@@ -30,13 +30,12 @@ extension CacheWriter.State {
         return operations
     }
 
-    /// Hides a key's entry in the store until the operation has ended.
+    /// Hides the entry in the store until the operation has ended.
     mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore, until operation: UInt64) {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// Ends an operation. The entry becomes visible unless this or another operation may have left a removed entry in
-    /// the store.
+    /// The entry becomes visible unless this or another operation may have left a removed entry in the store.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)
@@ -55,7 +54,7 @@ extension CacheWriter.State {
         }
     }
 
-    /// Shows a suspended store again after all its entries were removed, unless another removal has failed.
+    /// Shows the store again, unless another removal has failed.
     mutating func endClearing(_ store: ObjectIdentifier, _ operation: UInt64) {
         if let failure = suspended[store]?.failure, failure < operation { suspended[store] = nil }
         for location in hidden.keys where location.store == store {
@@ -74,15 +73,14 @@ extension CacheWriter.State {
         return run(write.written, write.location)
     }
 
-    /// Ends a queued write. Returns an operation that has to remove the entry from the store, if the entry was removed
-    /// meanwhile or a failed write left an outdated entry.
+    /// Returns an operation that has to remove the entry from the store, if the entry was removed meanwhile or a failed
+    /// write left an outdated entry.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
     }
 
-    /// Ends the write of a stream. Returns an operation that has to remove the entry from the store, if the entry was
-    /// removed meanwhile. A failed stream leaves the previous entry.
+    /// Like ``end(_:_:isWritten:)``, but a failed stream leaves the previous entry.
     mutating func endStream(
         _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
     ) -> UInt64? {
@@ -105,7 +103,7 @@ extension CacheWriter.State {
         return erasure
     }
 
-    /// Adds a task to the end of the queue. `body` receives the previous task, so it can wait for it.
+    /// `body` receives the previous task, so it can wait for it.
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }
@@ -117,7 +115,6 @@ extension CacheWriter.Write {
 }
 
 extension CacheWriter.Written {
-    /// Whether a removal selects the entry, or the older entry whose body it reuses.
     func matches(_ selects: (CacheKey, CacheEntryHead) -> Bool, _ key: CacheKey) -> Bool {
         selects(key, head) || old.map { selects(key, $0) } == true
     }
