@@ -37,21 +37,20 @@ final class CacheWriter: Sendable {
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
-    /// The head of an entry being written, and the head of the entry whose body it reuses.
+    /// `old` is the head of the entry whose body the new entry reuses.
     struct Written: Sendable {
         let head: CacheEntryHead
         var old: CacheEntryHead?
     }
 
-    /// A key whose entry in the store may have been removed. Readers don't see it until the store has removed the
-    /// entry.
+    /// A key whose entry in the store may have been removed. Hidden from readers until the store has removed it.
     struct Hidden: Sendable {
         /// Retained, so another store can't get the same `ObjectIdentifier`.
         let store: any CacheStore
-        /// The store operations that must end before the entry becomes visible.
+        /// The operations that must end before the entry becomes visible.
         var open: Set<UInt64> = []
-        /// The number of the latest operation when an operation failed. A later operation must succeed before the entry
-        /// becomes visible.
+        /// The latest operation when an operation failed. A later operation must succeed before the entry becomes
+        /// visible.
         var failure: UInt64?
     }
 
@@ -61,7 +60,7 @@ final class CacheWriter: Sendable {
         var hidden: [Location: Hidden] = [:]
         /// Stores with too many failed removals to remember their keys. All their entries are hidden.
         var suspended: [ObjectIdentifier: Hidden] = [:]
-        /// Running and failed removals of many entries, by operation number.
+        /// Running and failed removals of many entries, by operation.
         var selections: [UInt64: Selection] = [:]
         var last: Task<Void, Never>?
         var queued: UInt64 = 0
@@ -72,7 +71,7 @@ final class CacheWriter: Sendable {
     }
 
     let state = Mutex(State())
-    /// The maximum number of bytes that wait to be written. Above it, new entries are dropped.
+    /// Above it, new entries are dropped.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -80,10 +79,9 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// Queues an entry to be written, unless it was removed since the mark.
+    /// Drops an entry that was removed since the mark.
     ///
-    /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil, unless it's in
-    ///   memory.
+    /// - Parameter old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
         in store: any CacheStore, since mark: Mark, failed: @escaping @Sendable (any Error) -> Void
@@ -142,8 +140,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed
-    /// before the write began.
+    /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was already
+    /// removed.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
@@ -177,7 +175,6 @@ final class CacheWriter: Sendable {
         try await task.value
     }
 
-    /// Makes `flush` wait for a write outside the queue.
     func track(_ task: Task<Void, Never>) {
         state.withLock { state in
             state.enqueue { last in
@@ -187,8 +184,7 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes an entry, also from the queue, and responses in flight for its key. Readers no longer see the entry,
-    /// even if the store throws.
+    /// Also applies to the queue and to responses in flight. Readers no longer see the entry, even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -200,7 +196,6 @@ final class CacheWriter: Sendable {
         if let error = await erase(location, store, operation) { throw error }
     }
 
-    /// Discards queued writes and responses in flight that match. Hides matching entries that are being written.
     func remove(
         in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
@@ -215,9 +210,9 @@ final class CacheWriter: Sendable {
     }
 }
 
-/// Reads entries. Removed entries stay hidden even while a store still has them.
+/// Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
-    /// What the writer knows about an entry before the store is read.
+    /// The writer's knowledge of an entry before the store is read.
     private struct View {
         let mark: Mark
         var pending: CacheEntry?
@@ -225,7 +220,6 @@ extension CacheWriter {
         var selections: [Selection] = []
     }
 
-    /// Returns the stored or queued entry, unless a pending removal selects it.
     func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending }
@@ -233,7 +227,7 @@ extension CacheWriter {
         return entry
     }
 
-    /// Returns the same entry as ``entry(for:in:)``, but without waiting, if the store allows that.
+    /// Like ``entry(for:in:)``, but without waiting, if the store allows that.
     func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
@@ -256,8 +250,7 @@ extension CacheWriter {
         }
     }
 
-    /// Whether readers may see a stored entry. Also checks removals that began and ended after the store had read the
-    /// entry.
+    /// Also checks removals that began and ended after the store had read the entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
@@ -267,17 +260,16 @@ extension CacheWriter {
     }
 }
 
-/// Removes many entries. A removal hides matching entries until the store has completed it. If the store fails, the
-/// removal is retried before the next write.
+/// A removal hides matching entries until the store has completed it. If the store fails, the removal is retried before
+/// the next write.
 extension CacheWriter {
     struct Selection: Sendable {
-        /// Retained, so another store can't get the same `ObjectIdentifier`.
         let store: any CacheStore
         let matches: @Sendable (CacheEntryHead) -> Bool
         var hasFailed = false
     }
 
-    /// Removes all matching entries, including queued entries and responses in flight. Throws the store's error.
+    /// Includes queued entries and responses in flight.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
             state.remove(in: store) { _, head in matches(head) }
@@ -325,8 +317,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// Records a failed removal of many entries. After too many failures, suspends the store instead, and returns the
-    /// recorded removals, which are no longer needed.
+    /// After too many failed removals, suspends the store instead, and returns the recorded removals, which are no
+    /// longer needed.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -6,7 +6,7 @@ extension CacheHandler {
         let entry: CacheEntry
     }
 
-    /// The keys and directives of a request on the wire. A class, to keep async frames small.
+    /// A class, to keep async frames small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let store: OpenStore
@@ -38,13 +38,12 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// Returns the key of this request's variant. `names` are the header names in `Vary`.
+        /// `names` are the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// Whether the response to a request sent for these users can be stored. Nil means that the request wasn't
-        /// sent.
+        /// `sent` are the users for whom the request was sent, or nil if it wasn't sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -70,8 +69,7 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// Finds the stored response for a request. If several variants match, prefers the header names that were stored
-    /// last.
+    /// If several variants match, prefers the header names that were stored last.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         var read = ReadEntries()
         while true {
@@ -85,7 +83,7 @@ extension CacheHandler {
         }
     }
 
-    /// Does the same search without waiting. Returns nil if it has to wait for a store.
+    /// Returns nil if the search has to wait for a store.
     func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
 
     private struct ReadEntries {

@@ -47,7 +47,7 @@ public final class ResponseCache: Filter {
     let writer = CacheWriter()
     let stores = OpenStores()
     private let standardTerms: CacheTerms
-    /// Remembers the last request type without its own policy, which saves checking its conformance again.
+    /// The last request type without its own policy, which saves checking its conformance again.
     private let plain = PlainType()
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
@@ -95,8 +95,7 @@ public final class ResponseCache: Filter {
         case http(CacheHandler, isStorable: Bool)
     }
 
-    /// Decides how to handle an exchange. Not async, because its variables would enlarge an async frame that lives as
-    /// long as the request.
+    /// Not async, because its variables would enlarge an async frame that lives as long as the request.
     @inline(never) private func plan(_ exchange: Exchange, _ next: Next) throws -> Plan {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
@@ -121,7 +120,7 @@ public final class ResponseCache: Filter {
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// Whether the response can be stored. Responses in files and endless streams can't.
+    /// Files and endless streams aren't stored.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
@@ -130,7 +129,7 @@ public final class ResponseCache: Filter {
     /// Waits until all responses received so far are written, except streams that are still being read.
     public func flush() async { await writer.flush() }
 
-    /// Begins a background validation of a key. Returns nil if one is already running.
+    /// Returns nil if a validation of the key is already running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil

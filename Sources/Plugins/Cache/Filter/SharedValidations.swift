@@ -32,8 +32,7 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// The activities of the requests that share the validation. A second request of the same activity, such as a
-        /// hedge, doesn't wait for the first.
+        /// A second request of the same activity, such as a hedge, doesn't wait for the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -47,8 +46,6 @@ final class SharedValidations: Sendable {
 
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
-    /// Becomes the leader, or waits for the leader.
-    ///
     /// - Parameter isCurrent: Whether no removal since the leader's mark applies to the entry.
     func join(
         _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
@@ -112,8 +109,8 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// Marks the only background validation of a key as running until it ends or is released. It's released if the work is
-/// cancelled before it begins.
+/// Marks a key's only background validation as running. Ends it on release, because work that is cancelled early never
+/// begins.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

@@ -90,8 +90,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
 /// Builds the text of a key. Each line contains a word and a value, whose line breaks are escaped, so a value can't
 /// imitate another line.
 enum CacheKeyBuilder {
-    /// Returns the key of a timed entry, or nil if the key depends on a body that isn't in memory. Without a partition,
-    /// the key includes the request's users.
+    /// Returns nil if the key depends on a body that isn't in memory. Without a partition, the key includes the users.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
@@ -140,7 +139,7 @@ enum CacheKeyBuilder {
 
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// Returns the key of a variant. `names` are the header names in `Vary`.
+    /// `names` are the header names in `Vary`.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -174,7 +173,7 @@ enum CacheKeyBuilder {
 
     private static func escaped(_ value: String) -> String {
         let isPlain = value.withSpan { bytes in
-            // Check all bytes without branching, so the compiler can vectorize the loop.
+            // Without branches, the compiler can vectorize the loop.
             var special: UInt8 = 0
             for index in bytes.indices {
                 special |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == UInt8(ascii: "%") ? 1 : 0)
@@ -195,7 +194,7 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// Removes the items with these names. Items such as `a[]=1` and `a[b]=1` have the name `a`.
+    /// Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
         // Keep empty items, so the rest of the query is as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
@@ -209,7 +208,7 @@ enum CacheKeyBuilder {
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     private let known = Mutex<[CacheKey: String]>([:])
-    /// The key's lines for the users of the last request, kept because most requests of an app belong to one user.
+    /// The lines for the users of the last request, because most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
@@ -239,7 +238,7 @@ final class KeyedHasher: Sendable {
 }
 
 extension String {
-    /// Concatenates texts with a single allocation.
+    /// A single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)
@@ -249,8 +248,7 @@ extension String {
 }
 
 extension Set<UserMark> {
-    /// Whether a response to a request sent for these users can be stored for the lookup's users. With a partition,
-    /// which names the owner, filters may have added marks since the lookup.
+    /// With a partition, which names the owner, filters may have added marks since the lookup.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

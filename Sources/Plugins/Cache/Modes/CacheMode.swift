@@ -17,7 +17,7 @@ public struct CacheMode: Sendable {
     }
 
     let kind: Kind
-    /// Receives the result, for the methods of `Agent` that access the cache.
+    /// For the methods of `Agent` that access the cache.
     var report: CacheReport?
 
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
@@ -80,7 +80,6 @@ extension CacheMode: Equatable {
     }
 }
 
-/// Sets the mode of a call.
 extension CacheMode: TagKey {
     /// The mode of calls without this tag is `.standard`.
     public static var defaultValue: CacheMode { .standard }
@@ -100,8 +99,7 @@ extension CallOptions {
     }
 }
 
-/// Passes the cache's result to the caller. The thrown error doesn't, because the agent may map a ``CacheMiss`` to
-/// another error.
+/// Passes the cache's result to the caller, because the agent may map a ``CacheMiss`` to another error.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
     /// The reasons for which the caller gets the miss as an error, or nil for every reason. For other reasons, the
@@ -170,7 +168,7 @@ extension CacheMode.Kind {
         if case .staleWhileRevalidate = self { true } else { false }
     }
 
-    /// Adds the directives that the Fetch standard defines for intermediate caches.
+    /// Adds the Fetch standard's directives for intermediate caches.
     func applied(to exchange: Exchange) -> Exchange {
         let fields: HTTPHeaders
         switch self {

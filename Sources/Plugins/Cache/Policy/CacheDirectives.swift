@@ -21,7 +21,7 @@ struct CacheDirectives: Sendable, Hashable {
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// The lowercase field names in a directive such as `no-cache="a, b"`.
+    /// Lowercase field names in a directive such as `no-cache="a, b"`.
     var unstoredFields: [String] = []
 
     init(_ headers: HTTPHeaders) {
@@ -31,7 +31,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses the directives of a request. Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
+    /// Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
     init(request headers: HTTPHeaders) {
         let hasField = headers.contains(.cacheControl)
         self.init(hasField ? headers : [:])
@@ -66,8 +66,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Parses a number of seconds without a sign (RFC 9111, section 1.2.2). Numbers above 2^31, or 68 years, count as
-    /// 2^31.
+    /// RFC 9111, section 1.2.2. Numbers above 2^31, or 68 years, count as 2^31.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
         // A number with more than 64 bits is valid.
@@ -80,7 +79,7 @@ struct DirectiveBytes {
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
-        /// Compares the name with a lowercase word, ignoring case.
+        /// Ignores case. The word must be lowercase.
         static func ~= (word: String, name: Name) -> Bool {
             if name.bytes.count != word.utf8.count { return false }
             let start = name.bytes.startIndex
@@ -110,10 +109,10 @@ struct DirectiveBytes {
         return QuotedString.content(text) ?? text
     }
 
-    /// Calls `body` with each directive. Skips empty items and white space around items (RFC 9110, section 5.6.1).
+    /// Skips empty items and white space around items (RFC 9110, section 5.6.1).
     ///
-    /// An unclosed quotation mark could hide `no-store`, so the text after it is also read as directives, without
-    /// regard to further marks.
+    /// An unclosed quotation mark could hide `no-store`, so the text after it is also read as directives. Further marks
+    /// in it don't count.
     static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
         let bytes = Array(field.utf8)
         guard let quote = forEach(in: bytes[...], readsQuotes: true, body) else { return }

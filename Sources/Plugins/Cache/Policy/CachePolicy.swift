@@ -150,12 +150,12 @@ extension FailureCode<CacheMiss> {
 enum TimedRules {
     struct Attributes: Sendable, Hashable {
         var version: Int
-        /// A keyed hash of the policy's partition.
+        /// A keyed hash.
         var partition: String?
         var appVersion: String?
     }
 
-    /// Returns why a stored response isn't valid, or nil if it is. A response exactly as old as the lifetime is valid.
+    /// A response exactly as old as the lifetime is valid.
     ///
     /// - Parameters:
     ///   - expected: The attributes that would be stored now.

@@ -5,8 +5,6 @@ import ErrandSupport
 
 /// The header fields to store, send and merge (RFC 9111, sections 3.1, 3.2 and 4.3).
 enum HTTPCacheHeaders {
-    /// Returns the fields to store: all except fields of the connection, fields listed in `no-cache`, `Age`, and
-    /// sensitive fields such as `Set-Cookie`.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
@@ -17,8 +15,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Updates stored fields with the fields of a 304 or a response to HEAD. Keeps the fields that describe the stored
-    /// body, which may have been decoded since, and `Vary`, because the key depends on it.
+    /// Keeps the fields that describe the stored body, which may have been decoded since, and `Vary`, because the key
+    /// depends on it.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -31,8 +29,7 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Returns the request with the stored validators as conditions, or nil if the stored response doesn't have a
-    /// validator.
+    /// Returns nil if the stored response doesn't have a validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
@@ -48,11 +45,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 confirms the stored response (section 4.3.4). If both have an entity tag, the tags must be equal.
-    /// Otherwise, if both have a modification date, the dates must be equal.
+    /// Section 4.3.4. If both have an entity tag, the tags must be equal. Otherwise, if both have a modification date,
+    /// the dates must be equal.
     ///
-    /// - Parameter condition: The header fields of the request. If the 304 doesn't repeat a stored validator, the
-    ///   request must have named only the stored response's validator.
+    /// - Parameter condition: The request's fields. If the 304 doesn't repeat a stored validator, the request must have
+    ///   named only that validator.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {
@@ -69,8 +66,7 @@ enum HTTPCacheHeaders {
         return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Whether a response to HEAD describes the stored response to GET (section 4.3.5). Its validators and length must
-    /// be equal.
+    /// Section 4.3.5. The validators and the length must be equal.
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
@@ -94,8 +90,8 @@ enum HTTPCacheHeaders {
     private static let kept: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange, .vary]
 }
 
-/// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2). Some servers send tags without quotes,
-/// which are compared as bytes.
+/// Compares the `ETag` of a stored response (RFC 9110, section 8.8.3.2). Some servers send tags without quotes, which
+/// are compared as bytes.
 struct StoredEntityTag {
     private let text: String
     private let tag: EntityTag?
@@ -115,7 +111,7 @@ struct StoredEntityTag {
         return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
-    /// Returns whether `If-None-Match` contains the tag (section 13.1.2).
+    /// Section 13.1.2.
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
@@ -143,11 +139,10 @@ struct VaryRule: Sendable, Hashable {
         names = all.sorted()
     }
 
-    /// Whether the other rule distinguishes all responses that this rule distinguishes.
+    /// Whether `other` distinguishes all responses that this rule distinguishes.
     func isCovered(by other: VaryRule) -> Bool { !isStar && Set(names).isSubset(of: other.names) }
 
-    /// Returns the value of a header field for comparison. Combines lines and removes white space around commas
-    /// (section 4.1).
+    /// Combines lines and removes white space around commas (section 4.1).
     static func value(of name: String, in headers: HTTPHeaders) -> String? {
         let values = headers.values(of: HTTPHeaderName(name))
         if values.isEmpty { return nil }

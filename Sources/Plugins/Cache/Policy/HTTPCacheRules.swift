@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Returns why a response must not be stored, or nil if it can be (section 3).
+    /// Returns nil if the response can be stored (section 3).
     ///
     /// - Parameter asked: The request's directives, if they've been parsed.
     static func refusal(
@@ -30,8 +30,7 @@ enum HTTPCacheRules {
         return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// Whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3): it needs an explicit lifetime
-    /// and a `Content-Location` with the same URL.
+    /// RFC 9110, section 9.3.3: needs an explicit lifetime and a `Content-Location` with the same URL.
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
@@ -43,12 +42,12 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// Returns the URL in a field, spelled as in the app's own request, or nil for another origin.
+    /// Returns the URL as spelled in the app's own request, or nil for another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
-        // The target is normalized. Use the request's spelling for the parts that are equal in normalized form.
+        // The target is normalized, so use the request's spelling for the parts that are equal in normalized form.
         let text = CacheKeyBuilder.url(target)
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
         if own.absoluteString == text { return CacheKeyBuilder.url(url) }
@@ -60,7 +59,7 @@ enum HTTPCacheRules {
 
     enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
-        /// Serve the response, and validate it in the background (RFC 5861, section 3).
+        /// RFC 5861, section 3.
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
 
@@ -74,7 +73,7 @@ enum HTTPCacheRules {
         var revalidates: Bool { if case .serveAndRevalidate = self { true } else { false } }
     }
 
-    /// The preferences of the call's mode and policy, in addition to the request's headers.
+    /// From the call's mode and policy.
     struct CallPreferences: Sendable, Hashable {
         var requiresValidation = false
         var acceptsStale = false
@@ -111,8 +110,7 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// Returns the status for serving a stale response after an error, or nil if that isn't allowed (section 4.2.4; RFC
-    /// 5861, section 4).
+    /// Section 4.2.4; RFC 5861, section 4.
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -127,7 +125,7 @@ enum HTTPCacheRules {
 
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4).
+    /// Section 4.4.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [CacheKeyBuilder.url(request.url)]
@@ -138,7 +136,7 @@ enum HTTPCacheRules {
         return urls
     }
 
-    /// The statuses of responses that depend on a range, a condition or an expectation, which the key doesn't contain.
+    /// These responses depend on a range, a condition or an expectation, which the key doesn't contain.
     private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [

@@ -19,10 +19,7 @@ enum HTTPConditions {
             || headers.contains(.ifUnmodifiedSince) || headers.contains(.range)
     }
 
-    /// - Parameters:
-    ///   - length: The length of the stored body in bytes.
-    ///   - received: When the response was received, which counts as its modification date if it has neither
-    ///     `Last-Modified` nor `Date`.
+    /// - Parameter received: Counts as the modification date of a response that has neither `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
@@ -44,8 +41,7 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// Whether an `If-Range` condition holds. It must be a strong entity tag that matches, or exactly the stored date
-    /// (RFC 9110, section 13.1.5).
+    /// RFC 9110, section 13.1.5: a strong entity tag that matches, or exactly the stored date.
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -55,8 +51,7 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// Returns the requested range, or nil for several ranges, other units and malformed text, which the server has to
-    /// handle.
+    /// The server has to handle several ranges, other units and malformed text.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)
