@@ -8,7 +8,7 @@ import Synchronization
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]
-    /// Writes whose bodies are being read, and that no removal has dropped.
+    /// Writes that are reading their bodies and weren't removed.
     private var writes: [Int: (key: CacheKey, head: CacheEntryHead)] = [:]
     private var writeCount = 0
 
@@ -32,7 +32,7 @@ actor KeepingStore: CacheStore {
         writes[number] = (key, entry.head)
         defer { writes[number] = nil }
         try await store.store(CacheEntry(head: entry.head, body: body), for: key)
-        // Reads the rest of the body, because a store may stop early.
+        // A store may stop reading early.
         while try await source.nextChunk() != nil {}
         if writes[number] != nil { known[key] = (entry.head, source.data) }
     }

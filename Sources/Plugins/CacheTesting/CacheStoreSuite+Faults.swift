@@ -380,7 +380,6 @@ private final class HeldBody: HTTPBodySource {
 
     private let state = Mutex(State())
 
-    /// Whether a reader waits for the second chunk.
     var isHeld: Bool { state.withLock { $0.waiter != nil } }
 
     func open() {

@@ -9,7 +9,7 @@ struct KeyLaw: Sendable {
     let count: Int
     let seed: UInt64
 
-    /// Pairs of different keys that share 40 bits of a SHA-256, or 32 bits of another hash.
+    /// Different keys that share 40 bits of a SHA-256, or 32 bits of another hash.
     static let pairs: [(name: String, first: String, second: String)] = [
         ("the first five bytes of their SHA-256", "a32ab", "14d888"),
         ("the last five bytes of their SHA-256", "e566e", "1f3c80"),
@@ -45,7 +45,6 @@ struct KeyLaw: Sendable {
         }
     }
 
-    /// Throws if the store returns another key's entry.
     private func look(for key: CacheKey, in store: any CacheStore, _ problem: String) async throws {
         guard let found = try await CacheStoreSuite.text(key, in: store), found != key.text else { return }
         throw CacheStoreSuite.Failure(

@@ -46,7 +46,7 @@ extension CacheStoreSuite {
     }
 }
 
-/// An operation on one key. An operation that writes has a version, which identifies the entry.
+/// An operation that writes has a version, which identifies the entry.
 private struct Operation: Sendable {
     enum Kind: Sendable { case store, storeSlowly, storeTorn, read, update, remove, removeTagged, removeEven }
 
@@ -60,12 +60,9 @@ extension Operation.Kind {
     fileprivate var isRemoval: Bool { self == .remove || concernsAll }
 }
 
-/// An operation, its result, and the time when it ran.
 private struct Record: Sendable {
     let operation: Operation
-    /// The version that an update replaces.
     var old: Int?
-    /// The version that a read found.
     var found: Int?
     var isUpdated = false
     var begin = 0
@@ -130,7 +127,7 @@ private struct StoreLaw: Sendable {
         _ plan: [[Operation]], _ problem: String, _ make: CacheStoreSuite.Case.Maker
     ) async throws -> ([[Operation]], String) {
         var (best, last) = (plan, problem)
-        // Removes half of a task's operations first, then shorter and shorter pieces.
+        // Remove half of a task's operations first, then shorter pieces.
         var length = max(1, operations / 2)
         while true {
             var isSmaller = false
@@ -138,7 +135,7 @@ private struct StoreLaw: Sendable {
                 for start in stride(from: 0, to: best[task].count, by: length) {
                     var copy = best
                     copy[task].removeSubrange(start..<min(start + length, copy[task].count))
-                    // Tries several times, because a race doesn't occur every time.
+                    // A race doesn't occur every time.
                     for _ in 0..<(tasks == 1 ? 1 : 20) {
                         guard let problem = try await self.problem(of: copy, make) else { continue }
                         (best, last, isSmaller) = (copy, problem, true)
@@ -157,7 +154,7 @@ private struct StoreLaw: Sendable {
 
     private func problem(of plan: [[Operation]], _ make: CacheStoreSuite.Case.Maker) async throws -> String? {
         let store = try await make()
-        // A store on disk can have entries of an earlier round, so this removes them.
+        // A store on disk can have entries of an earlier round.
         try await store.removeAll { _ in true }
         let history = History()
         let records = try await withThrowingTaskGroup(of: [Record].self) { group in
@@ -264,8 +261,8 @@ private struct StoreLaw: Sendable {
 
     // MARK: Judging
 
-    /// Returns whether some order of the operations explains all results. In that order, each operation must take
-    /// effect between its start and its end.
+    /// Whether some order of the operations explains all results, in which each takes effect between its start and its
+    /// end.
     private func isExplained(_ records: [Record], isSerial: Bool) -> Bool {
         let steps = records.sorted { $0.begin < $1.begin }.flatMap { self.steps(of: $0) }
         if isSerial {
@@ -306,8 +303,8 @@ private struct StoreLaw: Sendable {
         var isSecond = false
         var isRemoval = false
         var reading = Int.max
-        /// Receives the key's value before the step. Returns whether the step's result is possible, and the value after
-        /// the step.
+        /// Receives the key's value before the step. Returns whether the result is possible, and the value after the
+        /// step.
         let apply: (Int?) -> (Bool, Int?)
     }
 
@@ -350,7 +347,6 @@ private struct StoreLaw: Sendable {
         }
     }
 
-    /// Returns the source of a test that runs the operations.
     private static func code(_ plan: [[Operation]]) -> String {
         let tasks = plan.map { operations in operations.map { "    \(line($0))" }.joined(separator: "\n") }
         var text = "@Test func keepsLaw() async throws {\n    let store = MyStore()\n"
@@ -401,7 +397,7 @@ private final class SlowBody: HTTPBodySource {
         (self.text, self.isTorn, self.history) = (text, isTorn, history)
     }
 
-    /// When the store read the first chunk. `nil` if it hasn't.
+    /// `nil` if the store hasn't read the first chunk.
     var firstRead: Int? {
         let time = reading.load(ordering: .sequentiallyConsistent)
         return time == 0 ? nil : time

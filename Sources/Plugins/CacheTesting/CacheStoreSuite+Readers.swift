@@ -8,7 +8,6 @@ struct ReaderLaw: Sendable {
     let count: Int
     var mayDrop = false
 
-    /// The version that a read found, and the range that it must be in.
     private struct Read: Sendable {
         let least: Int
         let most: Int
@@ -40,7 +39,7 @@ struct ReaderLaw: Sendable {
                         }
                         if found < read.least || found > read.most { return read }
                         newest = found
-                        // Varies the pauses, so some readers join a read that others already wait for.
+                        // Vary the pauses, so some readers join a read that others already wait for.
                         pause = (pause + lane + 1) % 7
                         for _ in 0...pause { await Task.yield() }
                     }
@@ -70,8 +69,7 @@ struct ReaderLaw: Sendable {
                 + "the result of a read that began earlier")
     }
 
-    /// Writes a version. Every third write updates only the head, so the body keeps an earlier version. Bodies differ
-    /// in length.
+    /// Every third write updates only the head, so the body keeps an earlier version. Bodies differ in length.
     private static func write(_ version: Int, _ key: CacheKey, _ store: any CacheStore) async throws {
         if version.isMultiple(of: 3), let old = try await store.entry(for: key)?.head, let origin = old.tags.last {
             let head = try CacheStoreSuite.entry("", path: "\(version)", tags: ["\(version)", origin]).head

@@ -51,8 +51,7 @@ struct ByteReader {
         return bytes.withSpan { $0.littleEndian(at: offset) }
     }
 
-    /// Reads the number of elements in a list, and rejects numbers that can't fit. Each element has at least four
-    /// bytes.
+    /// Rejects numbers that can't fit. Each element has at least four bytes.
     mutating func count() throws(Fault) -> Int {
         let count = Int(try uint32())
         guard count <= (bytes.count - offset) / 4 else { throw Fault() }

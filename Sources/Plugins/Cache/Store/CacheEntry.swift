@@ -40,7 +40,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         var generation: UInt64 = 0
     }
 
-    // The array has one element. As a single reference that copies on write, it keeps async frames small.
+    // An array of one element, a single reference that copies on write, keeps async frames small.
     private var fields: [Fields]
 
     var kind: Kind {
@@ -49,7 +49,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// The URL after redirects. A string, because it usually equals the request's URL, which has already been parsed.
+    /// After redirects. A string, because it usually equals the request's URL, which has already been parsed.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -106,7 +106,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         fields[0].expires = received + Double(fresh.lifetime - fresh.initialAge)
     }
 
-    /// Changes fields that are read-only for authors of stores.
+    /// For fields that are read-only for authors of stores.
     mutating func change(_ change: (inout Fields) -> Void) { change(&fields[0]) }
 
     /// Creates the head of a timed entry for a GET, for tests of stores.
@@ -130,7 +130,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// Returns the stored response, or nil if its URL is invalid, because the store is damaged.
+    /// Returns nil if the URL is invalid, because the store is damaged.
     func response(
         to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
     ) -> HTTPResponse? {

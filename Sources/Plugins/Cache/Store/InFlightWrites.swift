@@ -78,10 +78,9 @@ public struct InFlightWrites: Sendable {
         for id in ids(where: matches) { stop(id) }
     }
 
-    /// Returns the writes whose heads match.
     func ids(where matches: (CacheEntryHead) -> Bool) -> [ID] { writes.filter { matches($0.value.head) }.map(\.key) }
 
-    /// Stops a write. Returns false if it has ended.
+    /// Returns false if the write has ended.
     @discardableResult mutating func stop(_ id: ID) -> Bool {
         guard writes[id] != nil else { return false }
         writes[id]?.isStopped = true

@@ -18,7 +18,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// A linked list of nodes, from the least to the most recently used. The index -1 marks both ends.
+    /// A linked list, from the least to the most recently used node. The index -1 marks both ends.
     fileprivate struct State {
         var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []

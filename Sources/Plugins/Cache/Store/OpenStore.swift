@@ -15,7 +15,7 @@ final class OpenStore: Sendable {
     }
 }
 
-/// The stores that a cache has used. Reads each store's secret once.
+/// Reads each store's secret once.
 final class OpenStores: Sendable {
     private struct State {
         var last: OpenStore?
@@ -37,7 +37,7 @@ final class OpenStores: Sendable {
         if let known = known(store) { return known }
         let opened = OpenStore(store, secret: try await store.secret())
         state.withLock { state in
-            // The number is limited, because a request may return a new store each time.
+            // Limited, because a request may return a new store each time.
             if state.all.count >= 64 { state.all.removeAll() }
             state.all[ObjectIdentifier(store)] = opened
         }

@@ -86,7 +86,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// Returns the secret of the second store.
     public func secret() async throws -> Data { try await second.secret() }
 
-    /// Copies an entry to the first store, unless another change may have replaced or removed it in the second store.
+    /// Unless another change may have replaced or removed the entry in the second store.
     private func copy(_ entry: CacheEntry, _ key: CacheKey) async {
         if state.withLock({ !$0.isOutdated(key) }) { try? await first.store(entry, for: key) }
     }
@@ -103,7 +103,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Ends a change or a copy. If another change has run meanwhile, removes the entry from the first store.
+    /// If another change has run meanwhile, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
@@ -132,8 +132,7 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// Whether the entry is being changed or the first store's copy may be outdated, so reads must use the second
-    /// store.
+    /// If true, reads must use the second store.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }
@@ -175,7 +174,6 @@ extension CacheStore {
 
 /// A store that can return some entries without waiting, which saves the cost of async calls.
 protocol ImmediateStore: CacheStore {
-    /// The result of `entry(for:)`, if it's known without waiting.
     func entryAtOnce(for key: CacheKey) -> KnownEntry
 }
 

@@ -17,11 +17,10 @@ struct DiskContent: ~Copyable {
         self.memory = memory
     }
 
-    /// The minimum length of a body that takes over the memory. For shorter bodies, copying costs less than keeping the
-    /// head in memory.
+    /// For shorter bodies, copying costs less than keeping the head in memory.
     private static let ownedLength = 4096
 
-    /// Returns the entry, or nil if any part of the file is damaged. `open` decrypts a part.
+    /// Returns nil if any part of the file is damaged. `open` decrypts a part.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
         guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
         return switch body {

@@ -16,7 +16,7 @@ import Synchronization
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
-        /// Files to evict. The last element is evicted first.
+        /// The last element is evicted first.
         var candidates: [EvictionCandidate] = []
     }
 
@@ -28,8 +28,7 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Recent uses of entries, by the first word of their digests. They're recorded in the files before the next
-    /// eviction.
+    /// By the first word of the digest. Recorded in the files before the next eviction.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -46,11 +45,10 @@ final class DiskDirectory: Sendable {
 
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far the times of uses can be ahead of the clock, in nanoseconds, so two uses don't get the same time.
+    /// How far uses can be ahead of the clock, in nanoseconds, so two uses don't get the same time.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// Returns the time of a use in nanoseconds. Each result is later than all earlier results, unless the clock was
-    /// set back.
+    /// In nanoseconds. Each result is later than all earlier results, unless the clock was set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -62,8 +60,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Records that an entry was used. If its last recorded use is less than a minute old, records this use only before
-    /// the next eviction.
+    /// If the last recorded use is less than a minute old, records this use only before the next eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
@@ -106,7 +103,7 @@ final class DiskDirectory: Sendable {
 
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Creates the directories, and removes the partial files of killed writers.
+    /// Also removes the partial files of killed writers.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -129,7 +126,7 @@ final class DiskDirectory: Sendable {
 
     /// Moves a written file to its place and evicts other entries if necessary.
     ///
-    /// Returns whether the caller should call ``refreshCandidates()``, or nil if the condition is false, which is
+    /// Returns whether the caller should call ``refreshCandidates()``. Returns nil if the condition is false, which is
     /// evaluated with the store's lock held.
     func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
@@ -154,10 +151,9 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Waits until no entry is being installed.
     func finishInstalling() throws(DiskFile.Failure) { try withLockedUsage { _, _ throws(DiskFile.Failure) in } }
 
-    /// Removes an entry. If a write may be installing the entry right now, pass `true`, to wait for the write.
+    /// - Parameter isArriving: Whether a write may be installing the entry right now. If so, waits for the write.
     func remove(_ digest: [UInt8], evenIfAbsent isArriving: Bool = false) throws(DiskFile.Failure) {
         let path = path(of: digest)
         if !isArriving, DiskFile.Status(path: path) == nil { return }
@@ -209,7 +205,7 @@ final class DiskDirectory: Sendable {
     }
 }
 
-/// A file that can be evicted, if it hasn't been used since the scan.
+/// Evicted only if it hasn't been used since the scan.
 struct EvictionCandidate: Sendable {
     let name: String
     let status: DiskFile.Status
@@ -225,8 +221,7 @@ extension DiskDirectory {
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Looks for the files to evict next. Scans without the lock, because each file is checked again before its
-    /// eviction.
+    /// Scans without the lock, because each file is checked again before its eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -249,7 +244,7 @@ extension DiskDirectory {
         return try body()
     }
 
-    /// Evicts files until there's room within the limit. Keeps the file that is about to be replaced.
+    /// Keeps the file that is about to be replaced.
     func makeRoom(
         bytes: Int64, files: Int64, keeping name: String, _ usage: inout DiskUsage,
         _ candidates: inout [EvictionCandidate]
@@ -277,7 +272,7 @@ extension DiskDirectory {
         }
     }
 
-    /// Evicts files with this total size, because the disk is full. Returns whether it evicted any.
+    /// For a full disk. Returns whether it evicted any file.
     private func evict(bytes: Int64) -> Bool {
         do {
             return try withLockedUsage { state, usage throws(DiskFile.Failure) in
@@ -316,7 +311,7 @@ extension DiskDirectory {
         try? removeAbandonedFiles()
     }
 
-    /// Returns the usage of up to `limit` files, and the least recently used eighth of them.
+    /// The candidates are the least recently used eighth.
     private func scan(atMost limit: Int) -> (usage: DiskUsage, candidates: [EvictionCandidate]) {
         var usage = DiskUsage()
         var all: [EvictionCandidate] = []

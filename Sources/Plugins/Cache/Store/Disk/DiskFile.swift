@@ -18,7 +18,7 @@ struct DiskFile: ~Copyable {
 
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// When the file was last used, in nanoseconds since 1970. Stored as the modification time.
+        /// In nanoseconds since 1970. Stored as the modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -48,10 +48,9 @@ struct DiskFile: ~Copyable {
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// Creates a new file that only the owner can access.
+    /// Only the owner can access the file.
     init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
-    /// Opens a file that only the owner can access, and creates it if necessary.
     init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
 
     var status: Status? { file.status.map(Status.init) }
@@ -63,7 +62,6 @@ struct DiskFile: ~Copyable {
 
     func touch(_ used: Int64) { file.setTimes(used) }
 
-    /// Reads exactly this number of bytes, or returns nil if the file is shorter.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
         return data.count == count ? data : nil
@@ -79,7 +77,7 @@ struct DiskFile: ~Copyable {
 
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Locks the file, which excludes other processes and other stores in this process.
+    /// Excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -93,7 +91,7 @@ struct DiskFile: ~Copyable {
 
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Creates a directory that only the owner can access, and its parents.
+    /// Only the owner can access the directory. Also creates its parents.
     ///
     /// - Parameter replacingFile: Whether to rename a regular file at this path.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {

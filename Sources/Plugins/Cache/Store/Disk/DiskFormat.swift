@@ -49,7 +49,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Reads the beginning of a file. Fails if the bytes are damaged, foreign or of another version.
+    /// Fails if the bytes are damaged, foreign or of another version.
     init?(_ bytes: Span<UInt8>, digest: [UInt8], fileLength: Int64) {
         guard bytes.count >= Self.prefixLength else { return nil }
         let prefix = bytes.extracting(..<Self.prefixLength)
@@ -87,14 +87,13 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// The location of a valid head. The range is relative to the first slot.
+    /// The range is relative to the first slot.
     struct Head: Sendable {
         var range: Range<Int>
         var slot: Int
         var number: UInt64
     }
 
-    /// Returns the valid head with the highest number.
     func head(in bytes: Span<UInt8>) -> Head? {
         guard bytes.count >= slots * slotLength else { return nil }
         var best: Head?
@@ -116,7 +115,6 @@ struct DiskFormat: Sendable, Hashable {
         return best
     }
 
-    /// Returns the range of a chunk's bytes, or nil if the chunk is truncated or its checksum doesn't match.
     func payload(_ bytes: Span<UInt8>, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
         let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))

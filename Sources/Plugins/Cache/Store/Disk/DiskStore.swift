@@ -39,11 +39,11 @@ public final class DiskStore: CacheStore {
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
-    /// The writes of this store. Writes of other stores in the same directory can't be stopped.
+    /// Writes of other stores in the same directory can't be stopped.
     private let writes = Mutex(InFlightWrites())
     /// Up to this body length, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Up to this length, a file is read and checked at once. Bodies of longer files are streamed.
+    /// Up to this length, a file is read and checked at once. Longer bodies are streamed.
     static let wholeLength: Int64 = 1 << 20
 
     /// Creates a store for a directory.
@@ -103,8 +103,8 @@ public final class DiskStore: CacheStore {
         _ = try await store(entry, for: key, replacing: nil)
     }
 
-    /// Stores an entry. With `old`, returns false and keeps the current file unless its head is still `old` when the
-    /// new file is written.
+    /// With `old`, returns false and keeps the current file unless its head is still `old` when the new file is
+    /// written.
     @concurrent func store(
         _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
     ) async throws -> Bool {
@@ -258,7 +258,7 @@ public final class DiskStore: CacheStore {
         return CacheEntryHead(encoded: try opened(data))
     }
 
-    /// Returns the format of a file, and the location and bytes of its current head, or nil if the file is damaged.
+    /// Returns nil if the file is damaged.
     private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {
