@@ -54,7 +54,7 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// Whether the cookies are equal and their values have the same bytes, which `==` doesn't compare.
+    /// Also compares the bytes of the values, unlike `==`.
     func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
@@ -71,7 +71,7 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 
-/// The cookies of a jar and their lock. The jar shares them with its file writer.
+/// The jar shares its cookies and their lock with its file writer.
 final class CookieContents: Sendable {
     private let store: Mutex<CookieStore>
     private let holdsNone: Atomic<Bool>

@@ -6,12 +6,12 @@ import ErrandSupport
 /// A cookie file in curl's Netscape format: one cookie per line, seven fields separated by tabs.
 struct CookieFile: Sendable {
     private let path: String
-    /// The maximum size of a file, in bytes.
+    /// In bytes.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns the cookies in the file. A missing file counts as empty. Blocks.
+    /// Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
@@ -31,7 +31,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Replaces the file. Leaves out expired cookies. Blocks.
+    /// Leaves out expired cookies. Blocks.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
         do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
             throw failure("\(error)", false)
@@ -73,7 +73,7 @@ struct CookieFile: Sendable {
         return data
     }
 
-    /// Parses a line of the file. Returns nil for comments and malformed lines.
+    /// Returns nil for comments and malformed lines.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
@@ -93,8 +93,7 @@ struct CookieFile: Sendable {
         return cookie
     }
 
-    /// Parses the expiry in seconds since 1970. Accepts an empty field, which Python writes for session cookies, and a
-    /// fraction, which browser extensions write.
+    /// Python writes an empty field for session cookies, and browser extensions write a fraction.
     private static func seconds(_ field: String) -> Int64? {
         if field.isEmpty { return 0 }
         let digits = field.utf8.prefix(while: ASCII.isDigit)

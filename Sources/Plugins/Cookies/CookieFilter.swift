@@ -15,7 +15,7 @@ public struct CookieFilter: FilterGroup {
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// Adds the jar's cookies to each request. The request's own cookies take precedence.
+/// The request's own cookies take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -30,8 +30,8 @@ private struct CookieSender: Filter {
         return response
     }
 
-    /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has stored
-    /// the others. Cached responses must not set cookies.
+    /// For a response that a filter created without sending the request. `CookieKeeper` has stored the others. Cached
+    /// responses must not set cookies.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
         if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
@@ -82,8 +82,7 @@ private struct CookieKeeper: Filter {
 }
 
 extension CookieJar {
-    /// Stores the cookies of a response. A rejected cookie doesn't fail the request: accessories receive a note
-    /// instead.
+    /// A rejected cookie doesn't fail the request: accessories receive a note instead.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,

@@ -72,7 +72,7 @@ public final class CookieJar: Sendable {
         return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
     }
 
-    /// Returns the cookies for a request. Parses the URL only if reading its text isn't enough.
+    /// Parses the URL only if reading its text isn't enough.
     func entries(
         for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date
     ) -> [CookieTable.Entry] {
@@ -89,7 +89,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Stores the cookies of several fields atomically. Calls `rejected` for each rejected cookie.
+    /// Stores the cookies atomically. Calls `rejected` for each rejected cookie.
     ///
     /// - Parameter expiring: Converts an expiry to this device's clock.
     func keep(

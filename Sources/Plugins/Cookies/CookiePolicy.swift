@@ -20,8 +20,7 @@ public struct CookiePolicy: Sendable {
     /// Creates a policy in which every property has its default.
     public init() {}
 
-    /// Returns the expiry of a cookie, limited by `maximumAge`. Returns `.distantPast` if the date is NaN or before
-    /// 1970.
+    /// `.distantPast` if the date is NaN or before 1970.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
@@ -110,7 +109,7 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Encodes international labels in Punycode, as in the hosts of URLs.
+    /// As in the hosts of URLs.
     private static func ascii(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         return name.split(separator: ".", omittingEmptySubsequences: false).map { label in
@@ -122,8 +121,7 @@ public struct PublicSuffixes: Sendable {
         }.joined(separator: ".")
     }
 
-    /// Whether a domain is a public suffix or contains an empty label. Ignores the trailing dot of an absolute name
-    /// (RFC 1034, section 3.1).
+    /// Also true for an empty label. Ignores the trailing dot of an absolute name (RFC 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ import ErrandSupport
 struct CookieOrigin {
     let host: String
     let path: String
-    /// Whether TLS protects the connection, or the connection stays on this device.
+    /// Also true for a connection that stays on this device.
     let isSecure: Bool
 
     init?(_ url: URL) {
@@ -62,7 +62,7 @@ struct CookieOrigin {
         return host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? host.lowercased() : host
     }
 
-    /// The path for cookies without a `Path` attribute (RFC 6265bis, section 5.1.4).
+    /// RFC 6265bis, section 5.1.4.
     var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             slash > path.startIndex
@@ -72,7 +72,7 @@ struct CookieOrigin {
 }
 
 enum CookieRules {
-    /// Whether a host matches the domain of a cookie (RFC 6265bis, section 5.1.3). An IP address matches only itself.
+    /// RFC 6265bis, section 5.1.3. An IP address matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         if host.count == domain.count { return host.elementsEqual(domain) }
@@ -82,13 +82,13 @@ enum CookieRules {
             && !HostName.isAddress(String(host))
     }
 
-    /// Returns the domains whose cookies a host may receive: the host, then its parents.
+    /// The host, then its parents.
     static func domains(of host: String) -> [String] {
         HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }
 
-    /// Returns the parent domains of a host, longest first. Skips names longer than DNS allows (RFC 1035, section
-    /// 2.3.4), so the total length of the names isn't quadratic.
+    /// Longest first. Skips names longer than DNS allows (RFC 1035, section 2.3.4), so the total length of the names
+    /// isn't quadratic.
     static func domains(above host: String) -> some Sequence<String> {
         sequence(state: host.utf8[...]) { rest in
             while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -99,10 +99,10 @@ enum CookieRules {
         }
     }
 
-    /// The maximum length of a name in bytes, including the trailing dot of an absolute name.
+    /// In bytes, including the trailing dot of an absolute name.
     private static let longestName = 254
 
-    /// Whether the path of a request matches the path of a cookie (section 5.1.4).
+    /// Section 5.1.4.
     static func matches(path: String, cookiePath: String) -> Bool {
         (path.isEmpty ? "/" : path).withSpan { path in
             cookiePath.withSpan { cookiePath in
@@ -113,7 +113,7 @@ enum CookieRules {
         }
     }
 
-    /// Throws if the cookie breaks the rules of a name prefix (section 5.4). Without a name, checks the value.
+    /// Section 5.4. Without a name, checks the value.
     static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
         let name = cookie.name.isEmpty ? cookie.value : cookie.name
         let isSecure = begins(name, with: "__Secure-")

@@ -15,7 +15,7 @@ struct CookieStore {
 
     var count: Int { table.count }
 
-    /// Validates and stores the cookies of one response (section 5.7). Returns the reasons for rejected cookies.
+    /// Section 5.7. Returns the reasons for rejected cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -53,15 +53,14 @@ struct CookieStore {
         return cookie
     }
 
-    /// Rejects a cookie without a name if its value is empty or contains a `=` (section 5.7, step 1, and the Cookie
-    /// Store API).
+    /// Section 5.7, step 1, and the Cookie Store API.
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
         if cookie.value.utf8.contains(UInt8(ascii: "=")), !policy.keepsNamelessCookies { throw .namelessPair }
     }
 
-    /// Sets the cookie's domain to the `Domain` attribute, or rejects the cookie (section 5.7, steps 7 to 10).
+    /// Section 5.7, steps 7 to 10.
     private func setDomain(
         of cookie: inout Cookie, _ domain: String, _ origin: CookieOrigin
     ) throws(CookieRejection) {
@@ -117,7 +116,7 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// Removes cookies above the limits, as the end of section 5.7 requires.
+    /// The end of section 5.7.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -126,7 +125,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Removes cookies and returns their number. Keeps a cookie that has changed since the caller read it.
+    /// Keeps a cookie that has changed since the caller read it.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -136,7 +135,7 @@ struct CookieStore {
 
     func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
-    /// Returns the cookies for a request in the order of section 5.8.3, and marks them as used.
+    /// Returns the cookies in the order of section 5.8.3, and marks them as used.
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [CookieTable.Entry] {
         func isIncluded(_ cookie: Cookie) -> Bool {
             (origin.isSecure || !cookie.isSecure) && !cookie.isExpired(at: date)
@@ -164,7 +163,7 @@ struct CookieStore {
     }
 }
 
-/// Detects insecure cookies in a response that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
+/// Detects insecure cookies that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
 struct SecureCookies {
     private var steps = 0
     /// Above this number of comparisons per response, every insecure cookie is rejected.

@@ -4,11 +4,11 @@ import ErrandSupport
 /// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry, so a request never
 /// scans all cookies.
 struct CookieTable {
-    /// A cookie in the table. A class, because a request copies its entries and a cookie has many fields.
+    /// A class, because a request copies its entries and a cookie has many fields.
     final class Entry: Sendable {
         let cookie: Cookie
         let pair: String
-        /// The cookie's position in creation order. A replacement inherits the position of the cookie it replaces.
+        /// The position in creation order. A replacement inherits the position of the cookie it replaces.
         let created: UInt64
         /// Distinguishes the cookie from earlier cookies in the same slot.
         let stamp: UInt64
@@ -27,15 +27,15 @@ struct CookieTable {
     }
 
     struct Candidates {
-        /// The candidates in the order in which their cookies are marked as used.
+        /// In the order in which the cookies are marked as used.
         let list: [Candidate]
-        /// The entries of all candidates in the order of section 5.8.3, for requests that receive all of them.
+        /// In the order of section 5.8.3, for requests that receive all candidates.
         let entries: [Entry]
 
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
     }
 
-    /// The properties that identify a cookie within its domain (RFC 6265bis, section 5.7, step 23).
+    /// Identifies a cookie within its domain (RFC 6265bis, section 5.7, step 23).
     fileprivate struct Key: Hashable {
         let name: String
         let path: String
@@ -43,7 +43,7 @@ struct CookieTable {
 
         init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
 
-        /// Compares the texts byte by byte, because canonically equivalent strings would be equal.
+        /// Compares bytes, because canonically equivalent strings would be equal.
         static func == (a: Key, b: Key) -> Bool {
             a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
                 && a.path.hasSameBytes(as: b.path)
@@ -51,11 +51,10 @@ struct CookieTable {
     }
 
     fileprivate struct Domain {
-        /// The slots of the domain's cookies, by path and key. Canonically equivalent paths share an entry.
+        /// Slots by path and key. Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// The insecure cookies in order of last use. If the domain has too many cookies, the insecure cookies are
-        /// removed first.
+        /// Insecure cookies. If the domain has too many cookies, they're removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }
@@ -67,9 +66,9 @@ struct CookieTable {
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
-    /// The candidates of recently used hosts. Each change of the table clears them.
+    /// For recently used hosts. Each change of the table clears them.
     private var candidates: [String: Candidates] = [:]
-    /// The host of the last request and its candidates. Most requests go to the same host as the last one.
+    /// Most requests go to the same host as the last one.
     private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
@@ -84,7 +83,6 @@ struct CookieTable {
             .filter { $0.name.hasSameBytes(as: name) }
     }
 
-    /// Inserts a cookie, and returns the cookie that it replaced.
     @discardableResult
     mutating func insert(_ cookie: Cookie) -> Cookie? {
         let replaced = remove(like: cookie)
@@ -107,7 +105,6 @@ struct CookieTable {
         return replaced?.cookie
     }
 
-    /// Removes the cookie with the same name, domain, path and scope.
     @discardableResult
     mutating func remove(like cookie: Cookie) -> Entry? {
         guard let slot = domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)] else { return nil }
@@ -143,7 +140,7 @@ struct CookieTable {
         }
     }
 
-    /// Removes the domain's cookies beyond a limit: insecure cookies first, and the least recently used first.
+    /// Insecure cookies first, and the least recently used first.
     mutating func removeExcess(of domain: String, beyond limit: Int) {
         while count(of: domain) > limit, let slot = firstToGo(of: domain), remove(slot) != nil {}
     }
@@ -152,7 +149,6 @@ struct CookieTable {
         domains[domain].map { $0.plain.first >= 0 ? $0.plain.first : $0.secure.first }
     }
 
-    /// Removes cookies beyond a limit, the least recently used first.
     mutating func removeExcess(beyond limit: Int) {
         while count > limit, remove(all.first) != nil {}
     }
@@ -162,8 +158,7 @@ struct CookieTable {
             ?? false
     }
 
-    /// Sorts cookies as section 5.8.3 requires: longer paths first, and older cookies first if the paths have equal
-    /// lengths.
+    /// Section 5.8.3: longer paths first, and older cookies first if the paths have equal lengths.
     static func sorted(_ entries: [Entry]) -> [Entry] {
         if entries.count < 2 { return entries }
         return entries.sorted {
@@ -172,7 +167,7 @@ struct CookieTable {
         }
     }
 
-    /// Returns the cookies that a host may receive, or nil if there are so many that a lookup by path is faster.
+    /// Returns nil if there are so many cookies that a lookup by path is faster.
     mutating func candidates(for host: String) -> Candidates? {
         if let last, last.host.hasSameBytes(as: host) { return last.candidates }
         if let known = candidates[host] {
@@ -197,7 +192,7 @@ struct CookieTable {
         return new
     }
 
-    /// Marks a cookie as used. The table must not have changed since it returned the candidate.
+    /// The table must not have changed since it returned the candidate.
     mutating func use(_ candidate: Candidate) {
         order.use(candidate.slot, in: &all)
         if candidate.entry.cookie.isSecure {
@@ -229,8 +224,7 @@ struct CookieTable {
         }
     }
 
-    /// Visits the entries whose path may match: looks up each prefix of the path, or compares all entries if they're
-    /// few.
+    /// Looks up each prefix of the path, or compares all entries if they're few.
     private static func forEachPath(
         of paths: [String: [Key: Int]], above path: String, _ body: ([Key: Int]) -> Void
     ) {
@@ -272,7 +266,6 @@ struct ExpiryOrder {
         }
     }
 
-    /// Removes and returns the item that expires first, or returns nil if it expires after the date.
     mutating func take(until date: Date) -> Item? {
         guard let first = heap.first, first.date <= date else { return nil }
         let last = heap.removeLast()
@@ -312,7 +305,7 @@ struct UseOrder {
 
     private var links: [(previous: Int, next: Int)] = []
 
-    /// Adds a slot as the most recently used one. The slot must not be in a list.
+    /// The slot must not be in a list.
     mutating func append(_ slot: Int, to ends: inout Ends) {
         while links.count <= slot { links.append((-1, -1)) }
         links[slot] = (ends.last, -1)

@@ -19,7 +19,7 @@ final class CookieWriter: Sendable {
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// The lock that is held during a write, so only one write runs at a time.
+    /// Held during a write, so only one write runs at a time.
     private let turn = Mutex(())
 
     /// - Parameter contents: The cookies that the file already contains.
@@ -29,7 +29,7 @@ final class CookieWriter: Sendable {
         ExitHook.add(self)
     }
 
-    /// Schedules a write, unless one is pending. The task doesn't retain the jar, which can be released meanwhile.
+    /// The task doesn't retain the jar, which can be released meanwhile.
     func plan(by time: any TimeSource) {
         let former = state.withLock { state -> (any TimeSource)? in
             if state.written == contents.version || state.work != nil || state.hasEnded { return nil }
@@ -54,7 +54,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Returns the error of the last failed write, only once.
+    /// Returns the error only once.
     func takeFailure() -> CookieFileError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         hasFailed.store(false, ordering: .relaxed)
@@ -64,7 +64,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Whether the cookies haven't changed since the version. If so, lets the task end.
+    /// Allows the task to end if the cookies haven't changed since the version.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -75,7 +75,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Writes the cookies, if they have changed since the last write. Blocks.
+    /// Blocks.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -88,13 +88,13 @@ final class CookieWriter: Sendable {
         try result.get()
     }
 
-    /// Writes pending changes, and ignores a failure. Blocks.
+    /// Blocks.
     func writeLast() {
         let time = state.withLock { $0.time }
         try? write(at: time?.date ?? Date())
     }
 
-    /// Ends scheduled writes and writes pending changes. Call it when the jar is released. Blocks.
+    /// Call it when the jar is released. Blocks.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in

@@ -5,14 +5,13 @@ import ErrandMessageSyntax
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// The seconds in `Max-Age`, or nil if the attribute is missing or malformed.
+    /// In seconds. Nil if the attribute is missing or malformed.
     var maxAge: Int64?
     var expires: Date?
-    /// The domain in lowercase, without a leading dot. Empty if the attribute is missing.
+    /// In lowercase, without a leading dot. Empty if the attribute is missing.
     var domain = ""
-    /// The path, or nil if the default path applies.
     var path: String?
-    /// Whether there's a `Path` attribute, even an invalid one.
+    /// Also true for an invalid `Path` attribute.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
@@ -40,7 +39,7 @@ struct SetCookie: Sendable, Equatable {
         }
     }
 
-    /// Reads an attribute. The last of several attributes with the same name wins.
+    /// The last of several attributes with the same name wins.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
@@ -64,7 +63,7 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// Parses a number of seconds, which can have a minus sign (section 5.6.2).
+    /// The number can have a minus sign (section 5.6.2).
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
@@ -75,7 +74,7 @@ struct SetCookie: Sendable, Equatable {
 
 /// Parses the dates of `Expires`, which servers write in many formats (RFC 6265bis, section 5.1.1).
 enum CookieDate {
-    /// Returns the date, or nil if a part is missing or out of range, or if the day doesn't exist.
+    /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
     static func parse(_ text: String) -> Date? {
         // For each part, the first token of the right form counts, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)
@@ -121,7 +120,7 @@ enum CookieDate {
         }
     }
 
-    /// Parses a time such as `8:49:37`. Other text may follow after a non-digit.
+    /// Other text may follow after a non-digit.
     private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
@@ -131,7 +130,6 @@ enum CookieDate {
         return Clock(hour: hour, minute: minute, second: second)
     }
 
-    /// Reads the number at the beginning of a token, or returns nil if its number of digits isn't allowed.
     private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix(while: ASCII.isDigit)
         guard digits.contains(found.count) else { return nil }
