@@ -135,7 +135,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Prevents later cancellations. Throws if the activity was cancelled.
+    /// Prevents later cancellations.
     func accept() throws {
         let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
@@ -158,7 +158,6 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
         // Read the label outside the lock, because a request can compute its label.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)

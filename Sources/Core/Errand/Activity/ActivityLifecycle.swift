@@ -24,7 +24,7 @@ extension ActivityRegistry {
         }
     }
 
-    /// The task that the caller makes must end the activity.
+    /// The task must end the activity.
     ///
     /// - Parameter inPlace: Whether the task begins on this thread.
     func launch(

@@ -30,7 +30,7 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // Release the entry outside the lock, because this can deallocate the agent and this registry.
+        // Outside the lock, because releasing the entry can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 
@@ -56,7 +56,7 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // Ignore the replaced timer, because it has just fired.
+            // The replaced timer has just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }

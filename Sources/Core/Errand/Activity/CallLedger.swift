@@ -1,8 +1,7 @@
 import ErrandHTTP
 import Synchronization
 
-/// The data of a call, such as its checks, its values, and the staged work to commit or discard at its end. Owned by an
-/// activity, or by an exchange that several calls share.
+/// The data of a call. Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
@@ -22,8 +21,7 @@ struct CallLedger: ~Copyable, Sendable {
     private let finalFailures = Atomic(0)
     private let deliveries = Atomic(0)
 
-    // Methods keep replaced values until they have released the lock, because releasing a user's object can run its
-    // code.
+    // Methods release replaced values outside the lock, because releasing a user's object can run its code.
 
     // MARK: Checks and staged work
 
@@ -87,7 +85,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps the body weakly, so an error that occurs later can cancel its transfer.
+    /// Weakly, so a later error can cancel the body's transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)

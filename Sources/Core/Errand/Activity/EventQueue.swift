@@ -1,9 +1,8 @@
 import ErrandHTTP
 import Synchronization
 
-/// Delivers an activity's events in order, even if several threads or an accessory report them during a delivery. The
-/// thread that finds the queue idle also delivers all events that arrive meanwhile. It holds no lock while a listener
-/// runs.
+/// Delivers an activity's events in order. The thread that finds the queue idle also delivers all events that arrive
+/// meanwhile. It doesn't hold a lock while a listener runs.
 final class EventQueue: Sendable {
     struct Listeners {
         var accessories: [any Accessory] = []
@@ -62,8 +61,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Returns the listeners if the calling thread should deliver the event. Otherwise, leaves the event to the
-    /// delivering thread, or drops it after the end.
+    /// Returns the listeners if the calling thread should deliver the event.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -90,7 +88,7 @@ final class EventQueue: Sendable {
     }
 
     private func next() -> ([ActivityEvent], Listeners)? {
-        // Release the listeners outside the lock, because that can run user code.
+        // Released outside the lock, because that can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in

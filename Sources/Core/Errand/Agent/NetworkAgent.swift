@@ -84,7 +84,7 @@ public final class NetworkAgent: Agent {
     /// closure runs again on the newer configuration. Nested changes run once, before the outer change is stored.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
-            // Don't store the change again, because the first run of the enclosing change has stored it.
+            // The first run of the enclosing change has already stored this change.
             var configuration = configuration
             return try change(&configuration)
         }
@@ -245,8 +245,8 @@ extension NetworkAgent: CustomStringConvertible {
     }
 }
 
-/// Detects configuration changes inside another change's closure. If that closure runs again, they must not be stored
-/// again, because each stored change would make it run again, endlessly.
+/// Detects configuration changes inside another change's closure. If that closure runs again, storing them again would
+/// make it run endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
@@ -263,8 +263,7 @@ final class ConfigurationChange: Sendable {
 
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
-        // Mark the change as over, because a task that it started inherits the task-local value and can outlive the
-        // change.
+        // A task that the change started inherits the task-local value and can outlive the change.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }

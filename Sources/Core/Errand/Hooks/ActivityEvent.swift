@@ -47,8 +47,7 @@ public struct ActivityNote: Sendable {
         get { kept.first }
         set { kept = newValue.map { [$0] } ?? [] }
     }
-    // An array of at most one element. Copying it is cheaper than copying an optional of any type, which calls the
-    // runtime.
+    // An array of at most one element, which is cheaper to copy than an optional of any type.
     private var kept: [any Sendable]
     /// Nil if the message is the details' description.
     private var text: String?

@@ -184,7 +184,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Starts an activity with a separate registry, because it doesn't belong to a network agent.
+    /// Uses a separate registry, because the activity doesn't belong to a network agent.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -222,7 +222,7 @@ extension CallOptions {
 /// Forwards a call's events, except progress, start and end, to the activity that represents the call.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// Kept because background work can outlive the activity and still notify them.
+    /// Background work can outlive the activity and still notify them.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

@@ -46,7 +46,7 @@ extension Exchange {
     }
 }
 
-/// The values of one call. Allocates memory only from the second value on.
+/// Allocates memory only from the second value on.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
     /// The key of the first value, or 0.

@@ -30,7 +30,7 @@ extension Exchange {
     /// ```
     public func discard(_ response: HTTPResponse) async {
         if response.body.data != nil { return }
-        // If the call wants data, the wire step has already read a short body, so this body is long.
+        // The wire step has already read a short body, so this body is long.
         if delivery == .data { return response.body.cancel() }
         await response.body.finish(within: timeout, time: time)
     }

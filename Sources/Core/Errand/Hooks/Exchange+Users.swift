@@ -96,7 +96,7 @@ extension Exchange {
     /// with stored data.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
-        // The marks are computed only if one of the calls records users, which is rare.
+        // The marks are computed only if a call records users, which is rare.
         shared?.add(ownership)
     }
 }

@@ -9,8 +9,7 @@ public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. Change it before you call `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil if the
-    /// filter received the request as it was built.
+    /// The request as the filter received it. Its origin owns the sensitive fields and the trust. Nil if it's as built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
@@ -19,7 +18,7 @@ public struct Exchange: Sendable {
     /// The number of the request on the wire within its attempt, from 1, including redirects.
     public internal(set) var hop = 1
     private(set) var isAsBuilt = true
-    /// Whether the request is unchanged since it was passed to the filter, so its origin is the same.
+    /// Whether the request, and so its origin, is unchanged since the filter received it.
     @usableFromInline private(set) var isSettled = true
 
     struct Fields {

@@ -2,8 +2,8 @@ import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Remembers the last marks computed for an agent, because several filters ask for a request's marks, and most requests
-/// belong to one user. Filters also compare equal sets faster if one is a copy of the other.
+/// Caches an agent's last marks, because several filters ask for them, and most requests belong to one user. Comparing
+/// equal sets is faster if one is a copy of the other.
 final class LastMarks: Sendable {
     /// A class, so copying it out of the lock costs one retain.
     private final class Known: Sendable {

@@ -5,9 +5,9 @@ import Synchronization
 final class MemberScope: Sendable {
     private struct State {
         var count = 0
-        /// The number of members that are awaited or being started.
+        /// Members that are awaited or being started.
         var sending = 0
-        /// The members that were started with `start`. They may run without being awaited.
+        /// Started members may run without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
         /// At most one, for ``close()``. An array, because reading it costs less than an optional.
@@ -61,7 +61,6 @@ final class MemberScope: Sendable {
     /// Cancelling the activity's own task doesn't reach the started members.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
-    /// Registers a started member from its will-start to its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }
 
     private struct Watcher: Accessory {

@@ -10,7 +10,7 @@ public struct Next: Sendable {
     /// Passes an exchange to the remaining filters and the transport. Throws their error, or
     /// ``ErrandError/Code/activityEnded`` once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        // This method is inlined into the calling filter, so a step costs one async frame instead of two.
+        // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
         if exchange.isSettled, !step.beginsWire { return try await step.filter.filter(exchange, next: step.next) }
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
@@ -29,7 +29,6 @@ public struct Next: Sendable {
 
     /// The ``Filter/traits`` of the remaining filters in this stage. A filter that runs in two stages counts in each.
     public var following: FilterTraits {
-        // If the next step is a wire filter, this stage doesn't have more filters.
         guard let step, !step.beginsWire else { return [] }
         return step.following
     }

@@ -27,7 +27,7 @@ struct PinnedIdentity {
         marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }
 
-    /// Returns the source of a mark that only one request has, or nil if both requests have the same user.
+    /// Returns the source of a mark that only one request has, or nil for the same user.
     func difference(from new: PinnedIdentity) -> String? {
         if let mark = marks.symmetricDifference(new.marks).first { return mark.source }
         if cookies.isEmpty { return nil }

@@ -102,8 +102,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // From here on, the member counts as started, because the watcher received its will-start before `start`
-            // returned.
+            // The member now counts as started, because the watcher has received its will-start.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)

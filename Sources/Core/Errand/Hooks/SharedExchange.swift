@@ -66,7 +66,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// The first call that accepts the response gets the staged work, or else the last call that rejects it.
+    /// The first call that accepts the response gets the staged work, or else the last that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []

@@ -115,7 +115,7 @@ public struct TransportOptions: Sendable {
 /// Receives a transfer's events. A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
     var isObserved: Bool { get }
-    /// - Parameter isMeasured: Whether the transport reports the event, not a filter or a composite.
+    /// - Parameter isMeasured: Whether the transport reports the event.
     func report(_ event: TransportEvent, isMeasured: Bool)
 }
 

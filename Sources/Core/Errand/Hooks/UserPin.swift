@@ -118,7 +118,7 @@ public final class UserPin: Sendable {
 
     static func marks(of exchange: Exchange) -> Set<UserMark> { PinnedIdentity(exchange).all }
 
-    /// Returns whether the request is the first to its origin. Throws if the user has changed.
+    /// Returns whether the request is the first to its origin.
     func admit(_ exchange: Exchange) throws -> Bool {
         let new = PinnedIdentity(exchange)
         if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }

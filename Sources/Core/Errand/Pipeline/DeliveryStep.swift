@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Converts the final response's body to the form that the request asks for.
+/// Converts the response's body to the form that the request asks for.
 struct DeliveryStep {
     let settings: PipelineSettings
 

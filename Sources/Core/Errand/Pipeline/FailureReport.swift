@@ -1,6 +1,6 @@
 import ErrandHTTP
 
-/// Adds the activity, the request and the response to a failed request's error, and maps the error.
+/// Completes and maps a failed request's error.
 struct FailureReport {
     let described: any Request
     let settings: PipelineSettings

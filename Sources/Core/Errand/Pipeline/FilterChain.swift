@@ -1,7 +1,6 @@
 import ErrandHTTP
 import ErrandSupport
 
-/// Builds a call's filter chain from the filters of the agent, the request, the call and its tags.
 enum FilterChain {
     static func make(
         of request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
@@ -20,10 +19,9 @@ enum FilterChain {
         return make(settings.filters, own, settings.transport, standard: settings.chain)
     }
 
-    /// Builds a chain from filters without groups.
+    /// The filters must not contain groups.
     ///
-    /// - Parameter standard: The agent's standard chain, whose end the new chain shares. Nil to build the standard
-    ///   chain.
+    /// - Parameter standard: The agent's chain, whose end the new chain shares. Nil to build the agent's chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -55,8 +53,7 @@ enum FilterChain {
 }
 
 extension [any Filter] {
-    /// Drops a filter with the trait ``FilterTraits/unique`` if `others` or the earlier part of this array contains a
-    /// filter of the same type.
+    /// A ``FilterTraits/unique`` filter is covered by a filter of the same type in `others` or earlier in this array.
     func withoutCovered(by others: [any Filter]) -> [any Filter] {
         guard contains(where: { $0.traits.contains(.unique) }) else { return self }
         var kept: [any Filter] = []
@@ -70,18 +67,17 @@ extension [any Filter] {
     }
 }
 
-/// One step of a filter chain, with the remaining steps.
 @usableFromInline final class FilterStep: Sendable {
     @usableFromInline let filter: any Filter
     let stage: FilterStages
     /// Whether this is the first wire filter, which sets the exchange's stage.
     @usableFromInline let beginsWire: Bool
     @usableFromInline let next: Next
-    /// Whether every request of the agent passes this step and all later ones.
+    /// Whether all requests of the agent pass this step and all later steps.
     let isCommon: Bool
-    /// Whether this step or a later one is a filter that doesn't belong to Core.
+    /// Whether this or a later step is a filter outside Core.
     let hasFilters: Bool
-    /// The traits of this step and later steps of its stage, up to the first of Core's steps.
+    /// From this step to the first of Core's steps in the stage.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {

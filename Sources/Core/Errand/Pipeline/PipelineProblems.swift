@@ -6,8 +6,8 @@ enum FilterOrder {
             + ((request as? any FilterDependentRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// A filter for both the call and the hop stage counts as a call filter, because it already makes its changes in
-    /// the call stage.
+    /// A filter for both the call and the hop stage counts as a call filter, because it makes its changes in the call
+    /// stage.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }
@@ -65,7 +65,7 @@ enum FilterOrder {
     }
 }
 
-/// Detects a path that drops the path of its base URL, because other libraries would keep it.
+/// Detects a path that drops its base URL's path, because other libraries would keep it.
 enum PathProblem {
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path

@@ -19,7 +19,7 @@ struct RedirectStep: CoreStep {
         } catch { throw named(error, exchange) }
     }
 
-    /// Adds the last request to an error, because a call filter knows only the first.
+    /// A call filter knows only the first request, so the error needs the last.
     @inline(never) private func named(_ error: any Error, _ exchange: Exchange) -> any Error {
         guard exchange.hop > 1, var known = error as? ErrandError, known.request == nil else { return error }
         let sent = exchange.activity.ledger.lastSent
@@ -31,8 +31,8 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// Kept out of line, like the methods below, because inlining would enlarge an async frame that lives as long as
-    /// the request.
+    /// Kept out of line, like the methods below. Inlining would enlarge an async frame that lives as long as the
+    /// request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }

@@ -10,8 +10,8 @@ struct RequestBuilder {
 
     init(_ settings: PipelineSettings) { self.settings = settings }
 
-    /// Builds the HTTP request, and decides whether its origin may receive the agent's secrets. Throws `invalidURL`,
-    /// `invalidRequest` and `encodingFailed`.
+    /// Also decides whether the origin may receive the agent's secrets. Throws `invalidURL`, `invalidRequest` and
+    /// `encodingFailed`.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete

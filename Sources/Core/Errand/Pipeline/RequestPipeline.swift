@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Processes a request, from its description to its decoded response. ActivityLifecycle.swift handles its activity.
+/// Processes a request. ActivityLifecycle.swift handles its activity.
 struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
@@ -27,7 +27,6 @@ struct RequestPipeline: Sendable {
             #endif
             let exchange = try build(request)
 
-            // The chain runs call filters, redirects, hop filters, wire filters and the transport.
             received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
             received.decoder = settings.decoder(of: request)
         } catch {

@@ -1,6 +1,6 @@
 import ErrandHTTP
 
-/// Checks a response as its request specifies: status, content type, then each check once.
+/// Checks the status, the content type, then each check once.
 struct ResponseJudge {
     let settings: PipelineSettings
 

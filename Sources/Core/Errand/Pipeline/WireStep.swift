@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Passes a request to the transport. Checks the request before, and the response after.
+/// Passes a request to the transport.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let preSendFilters: [any PreSendFilter]
@@ -15,8 +15,8 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Checking an empty stream is a separate method, because values that live across another suspension would
-        // enlarge the async frame of every request.
+        // A separate method, because values that live across another suspension would enlarge the async frame of every
+        // request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -49,7 +49,7 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Transports don't read a streamed body that announces 0 bytes, so it must be checked here.
+    /// Checked here, because transports don't read a body that announces 0 bytes.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
@@ -164,7 +164,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// If reading fails, the body's reader attaches the response to the error.
+    /// The body's reader attaches the response to an error.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
