@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Reads a streamed body for a single reader and counts the bytes. Cancels the source when the body is released.
+/// Counts the bytes for a single reader. Cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -100,7 +100,7 @@ package struct WeakBody: Sendable {
     package init(_ reader: BodyReader?) { self.reader = reader }
 }
 
-/// A response's head and first body bytes, to attach to an error that occurs while the body is read.
+/// A response's head and first body bytes, for errors while the body is read.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
     let response: HTTPResponse

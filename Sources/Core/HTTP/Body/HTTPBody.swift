@@ -19,7 +19,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
     /// The error that reading throws: ``ErrandError``, or any error of the source.
     public typealias Failure = any Error
 
-    // The storage is small, because each filter copies the response and its body.
+    // Small, because each filter copies the response and its body.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -192,14 +192,13 @@ package struct BodyAllowance: Sendable {
     }
 }
 
-/// Work that ends by itself or when it's stopped.
 protocol StoppableWork: Sendable {
     func stop()
     func stopped() async
 }
 
 extension HTTPBody {
-    /// Returns the bytes that arrive within an allowance, and then cancels the transfer.
+    /// Returns the bytes that arrive within the allowance, and cancels the transfer.
     package func prefix(within allowance: BodyAllowance) async -> Data {
         if let data { return Data(data.prefix(allowance.bytes)) }
         defer { cancel() }
@@ -212,7 +211,7 @@ extension HTTPBody {
         return gathering.data
     }
 
-    /// Prepares the connection for reuse by reading a short remaining body. Cancels a long or slow body instead.
+    /// Reads a short remaining body, so the connection can be reused. Cancels a long or slow body.
     package func finish(within timeout: Duration, time: any TimeSource) async {
         if data == nil, let length, length <= 64 << 10 {
             _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
@@ -220,7 +219,7 @@ extension HTTPBody {
         cancel()
     }
 
-    /// Returns a body in memory if all bytes arrive within the allowance. Otherwise returns a stream of all bytes.
+    /// Returns a stream of all bytes, or a body in memory if they arrive within the allowance.
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)

@@ -34,7 +34,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     func nextChunk() async throws -> Data? {
         if let data = beginning.take() { return data }
         let isWhole = try await withTaskCancellationHandler {
-            // If bytes were received before an error, return them first. The next call throws the error.
+            // Return received bytes before an error. The next call throws the error.
             do { return try await reading.value } catch {
                 if !beginning.isEmpty { return false }
                 throw error

@@ -65,7 +65,7 @@ extension DecodingError {
         }
     }
 
-    /// Examines the body to distinguish invalid JSON from a number that doesn't fit its type.
+    /// Only the body distinguishes invalid JSON from a number that doesn't fit its type.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil
@@ -94,7 +94,7 @@ extension DecodingError.Context {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }
 
-    /// `JSONDecoder` reports a number that doesn't fit its type with the same words as invalid JSON.
+    /// `JSONDecoder` reports invalid JSON and a number that doesn't fit its type with the same words.
     fileprivate var mayBeNumber: Bool {
         codingPath.isEmpty && debugDescription == "The given data was not valid JSON."
     }

@@ -98,7 +98,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// Returns false for zero, which marks a missing character, and for an invalid scalar.
+    /// Returns false for zero, a missing character, and for an invalid scalar.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)
@@ -210,8 +210,8 @@ extension Charset {
         return (scalars.count == 96 ? Array(0x80...0x9F) : []) + scalars
     }
 
-    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80,
-    /// or from 0xA0 if the preceding bytes are control characters. `?` marks a missing character.
+    /// WHATWG Encoding, section 5: the characters for bytes from 0x80, or from 0xA0 if the preceding bytes are control
+    /// characters. `?` marks a missing character.
     private static let singleByteTables = [
         "ibm866": """
         АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀рсту\

@@ -11,7 +11,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     /// Creates a name from a literal. Sending a request checks it.
     public init(stringLiteral value: String) { self.init(value) }
 
-    // The next properties test every header of every message. The length alone rules out almost all names.
+    // These properties test every header of every message. The length alone rules out almost all names.
 
     var isFraming: Bool {
         switch rawName.utf8.count {
@@ -26,7 +26,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         rawName.withSpan { bytes in
             for index in bytes.indices {
                 let byte = bytes[index]
-                // Most names consist of letters and hyphens, so test these first.
+                // Most names consist of letters and hyphens.
                 if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
                 if !ASCII.isToken(byte) { return false }
             }
@@ -56,7 +56,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
-        // Combine eight bytes at a time, because each call of `combine` costs more than processing a byte.
+        // Eight bytes at a time, because a call of `combine` costs more than processing a byte.
         let (last, count) = rawName.withSpan { bytes in
             var word: UInt64 = 0
             for index in bytes.indices {
@@ -73,8 +73,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     public var description: String { rawName }
 }
 
-// The header names that Errand's modules use. Computed, so the compiler emits each name inline, without a lazy
-// initializer.
+// Computed, so the compiler emits each name inline, without a lazy initializer.
 
 // MARK: RFC 9110, HTTP Semantics
 

@@ -82,7 +82,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
         private static func isFreeOfControls(_ text: String) -> Bool {
             text.withSpan { bytes in
-                // Without an early exit or branches, the compiler can vectorize the loop.
+                // Without branches, the compiler can vectorize the loop.
                 var controls: UInt8 = 0
                 for index in bytes.indices {
                     let byte = bytes[index]
@@ -116,7 +116,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
     /// Creates headers from a literal, in its order. A name can occur more than once.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // A literal's field is sensitive only if its name is, so all fields of a name already agree.
+        // A literal's field is sensitive only if its name is.
         fields = ContiguousArray(elements.map { Field($0.0, $0.1) })
     }
 
@@ -243,7 +243,6 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    /// Copies only the matching fields.
     package func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
         let fields = fields.span
         var chosen: ContiguousArray<Field> = []

@@ -159,7 +159,7 @@ public struct HTTPResponse: Sendable {
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The stream and the connection belong to their reader, so observers don't get them.
+    /// The stream and the connection belong to their reader.
     package var withoutStream: HTTPResponse {
         let isStream = body.data == nil && body.file == nil
         guard isStream || connection != nil else { return self }
@@ -228,7 +228,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
         let reason: String?
     }
 
-    // The details are in an array of one element, which is a single reference, because each filter copies the response.
+    // An array of one element, because each filter copies the response.
     private let details: [Details]
 
     /// Creates a source, for a filter that responds itself.

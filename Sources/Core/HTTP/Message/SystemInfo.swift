@@ -2,7 +2,6 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Identifies a client by its program, its system, and the user's languages.
 package enum SystemInfo {
     package static var program: String {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "Swift"

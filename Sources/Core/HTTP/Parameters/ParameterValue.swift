@@ -109,7 +109,7 @@ extension ParameterValue: Decodable {
         }
     }
 
-    /// Compares each number with the `Decimal`, because decoders round a number to the requested type.
+    /// Compares with the `Decimal`, because decoders round a number to the requested type.
     private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
         let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
         guard let exact = try? container.decode(Decimal.self), exact.isFinite else {

@@ -69,7 +69,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Reads a `JSONEncoder`'s output, including each number's text, because decoding to `Double` would lose digits.
+/// Keeps each number's text, because decoding to `Double` would lose digits.
 struct ParameterReader {
     struct Malformed: Error {}
 
@@ -139,8 +139,7 @@ struct ParameterReader {
         }
         if let whole = Int64(word) { return .integer(whole) }
         guard let number = Double(word) else { throw Malformed() }
-        // A `Double` prints the shortest text that identifies it. If the JSON contains another text, it may have more
-        // digits, so keep it as a `Decimal`.
+        // A `Double` prints the shortest text that identifies it. Another text may have more digits.
         if "\(number)" != word, let exact = Decimal(string: word), "\(exact)" == word { return .decimal(exact) }
         return .number(number)
     }

@@ -1,16 +1,16 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Doesn't find `auth` in `author`, and
-/// other names of secrets in such ordinary words.
+/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick). Ignores ordinary words that contain
+/// the name of a secret, such as `author`.
 ///
 /// It compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
-    /// The next state for each state and symbol. A state represents the longest suffix of the text read so far that
-    /// begins a word. The first state is the empty suffix.
+    /// By state and symbol. A state represents the longest suffix of the text read so far that begins a word. The first
+    /// state is the empty suffix.
     private let next: [UInt32]
     private let states: [State]
-    /// The states don't contain these parts, because a character can have several byte sequences.
+    /// Not in the states, because a character can have several byte sequences.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
@@ -128,7 +128,7 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// Ignores words with other characters, because a lowercase name without punctuation can't contain them.
+        /// A lowercase name without punctuation can't contain other words.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0

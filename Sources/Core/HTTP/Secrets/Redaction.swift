@@ -116,7 +116,6 @@ public struct Redaction: Sendable {
     /// elsewhere too, use a ``Redactor``.
     public func url(_ text: String) -> String { URLSyntax.redacted(text) { isSecret($0) } }
 
-    /// Uses the default rules.
     static func masked(_ url: String) -> String {
         URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }

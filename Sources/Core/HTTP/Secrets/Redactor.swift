@@ -93,7 +93,7 @@ public struct Redactor: Sendable {
         }
     }
 
-    /// Remembers only words with a digit, because such fields also have ordinary words.
+    /// Ignores words without a digit, because such fields also have ordinary words.
     private mutating func rememberWords(of value: String) {
         for part in value.utf8.split(whereSeparator: Self.separatesParts)
         where part.count >= Self.minimumNamedLength && part.contains(where: ASCII.isDigit) {
@@ -201,7 +201,7 @@ struct SecretFinder: Sendable {
 
     private func occurrences(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
-        // Few texts contain a secret, so search patterns are created here, not when a secret is added.
+        // Few texts contain a secret, so search patterns aren't created earlier.
         for secret in secrets { ranges += BytePattern(secret).matches(in: text) }
         ranges.sort { $0.lowerBound < $1.lowerBound }
         var merged: [Range<Int>] = []
@@ -216,10 +216,10 @@ struct SecretFinder: Sendable {
     }
 }
 
-/// Looks for pieces of all secrets in one pass over a text (a Bloom filter), because most texts contain no secret.
+/// Looks for pieces of all secrets in one pass (a Bloom filter), because most texts don't contain a secret.
 ///
-/// The filter contains three four-byte pieces of each secret, which start at its first three bytes. Wherever a secret
-/// occurs, one of its pieces starts at a multiple of three. So the filter looks up only the pieces at these offsets.
+/// Contains three four-byte pieces of each secret, which start at its first three bytes. Wherever a secret occurs, one
+/// of its pieces starts at a multiple of three, so the filter looks up only these offsets.
 private struct PrefixFilter: Sendable {
     private static let (length, step) = (4, 3)
     /// 1,024 bits, one for each hash value. Empty without secrets.

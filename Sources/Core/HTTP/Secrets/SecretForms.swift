@@ -30,7 +30,6 @@ enum SecretForms {
         return String(decoding: escaped.utf8.map { $0 == space ? UInt8(ascii: "+") : $0 }, as: UTF8.self)
     }
 
-    /// Whether HTML or JSON may escape a byte.
     private static func isEscaped(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "<"), UInt8(ascii: ">"),

@@ -85,7 +85,7 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// Avoids converting the most common names, because conversion is slower.
+    /// Converting the most common names would be slower.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"

@@ -42,15 +42,14 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// Returns the absolute URL of a path (RFC 3986, section 5). Keeps an absolute URL. Appends a path to the origin if
-    /// it starts with a slash, or else to the base.
+    /// RFC 3986, section 5. Appends a path to the origin if it starts with a slash, or else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base)
         }
-        // A fast path for an absolute URL with the base's origin, such as a link that the server sent.
+        // An absolute URL with the base's origin, such as a link that the server sent.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
             return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
@@ -97,7 +96,7 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Resolve `.` and `..` like browsers, so filters and the transport see the same path.
+        // Like browsers, so filters and the transport see the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 

@@ -2,8 +2,7 @@ package import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// An absolute http or https URL whose text was checked. It's parsed on first use, because most requests need only the
-/// text.
+/// An absolute http or https URL whose text was checked. Parsed on first use, because most requests need only the text.
 package final class CheckedURL: Sendable {
     private enum Origin {
         case base(BaseURL)

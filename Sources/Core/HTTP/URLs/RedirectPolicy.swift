@@ -65,7 +65,7 @@ extension RedirectPolicy {
 package enum Location {
     /// RFC 9110, section 10.2.2. If the `Location` has no fragment, the result has the fragment of the response's URL.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
-        // Browsers don't follow an empty `Location` either. They show the response.
+        // Browsers don't follow an empty `Location` either.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }
         do { return try field.reference.redirectURL(from: url) } catch {
             throw URLSyntax.Fault(

@@ -34,7 +34,7 @@ public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, Cus
     public var description: String { origins?.joined(separator: ", ") ?? "any" }
 }
 
-/// Whether a request may have the agent's secrets, and the secrets that were withheld from it.
+/// Whether a request may have the agent's secrets, and the withheld secrets.
 package struct OriginTrust: Sendable {
     package var isTrusted: Bool
     package private(set) var withheld = HTTPHeaders()
@@ -56,7 +56,7 @@ package struct OriginTrust: Sendable {
                 && (old.contains { $0.hasSameText(as: field) }
                     || old[field.name]?.hasSameBytes(as: field.value) == true)
         }
-        // Take the fields from the old request, because the filter may have removed their sensitive marks.
+        // The filter may have removed the fields' sensitive marks.
         withheld.merge(HTTPHeaders(old.filter(\.isSensitive)))
         withheldUsers = users ?? withheldUsers
         if request.headers.contains(where: isOld) { request.headers.removeAll(where: isOld) }
