@@ -3,8 +3,8 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Wraps a store that may drop entries. If the store has dropped an entry, the wrapper returns its own copy, so cases
-/// can expect every entry. A wrong entry that the store returns isn't hidden.
+/// Wraps a store that may drop entries, and returns its own copy of a dropped entry, so cases can expect every entry.
+/// Doesn't hide a wrong entry.
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]

@@ -222,7 +222,7 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// Runs a removal while a store reads a body. The removal may wait for the store.
+    /// The removal may wait for the store.
     private static func write(
         _ source: HeldBody, _ key: CacheKey, in store: any CacheStore,
         removing remove: @escaping @Sendable () async throws -> Void

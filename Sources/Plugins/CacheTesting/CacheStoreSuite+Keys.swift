@@ -2,9 +2,9 @@ import Errand
 import ErrandCache
 import ErrandEssentials
 
-/// Stores many entries and checks that no key returns another key's entry. The store may drop entries.
+/// Checks that no key returns another key's entry. The store may drop entries.
 ///
-/// This finds stores that look up entries by a short hash or a part of a digest.
+/// Finds stores that look up entries by a short hash or a part of a digest.
 struct KeyLaw: Sendable {
     let count: Int
     let seed: UInt64

@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Runs random operations on a store and compares the results with a model.
+/// Compares random operations on a store with a model.
 ///
 /// Every result on a key must fit some sequential order of the operations (linearizability). Keys that differ in one
 /// byte, or that share a short hash, must not share an entry. Long sequences reach rare work such as compaction. A
@@ -127,7 +127,6 @@ private struct StoreLaw: Sendable {
         _ plan: [[Operation]], _ problem: String, _ make: CacheStoreSuite.Case.Maker
     ) async throws -> ([[Operation]], String) {
         var (best, last) = (plan, problem)
-        // Remove half of a task's operations first, then shorter pieces.
         var length = max(1, operations / 2)
         while true {
             var isSmaller = false
@@ -183,7 +182,7 @@ private struct StoreLaw: Sendable {
     ) async throws -> [Record] {
         var records: [Record] = []
         for operation in operations {
-            // The version to replace is a guess: another task may have replaced it already.
+            // Another task may have replaced the version already.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             try await perform(&record, on: store, history)

@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Reads a key many times while it's written, because a store returns an outdated entry only in short moments.
+/// Reads a key many times during writes, because a store returns an outdated entry only in short moments.
 struct ReaderLaw: Sendable {
     let count: Int
     var mayDrop = false

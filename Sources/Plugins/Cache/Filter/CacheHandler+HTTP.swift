@@ -5,7 +5,7 @@ extension CacheHandler {
     func respond(storing isStorable: Bool) async throws -> HTTPResponse {
         if !exchange.http.method.isSafe { return try await sendUnsafe(isStorable ? policy.http : nil) }
 
-        // After the first request, the store is already open, so first try to begin without waiting for it.
+        // After the first request, the store is already open.
         var beginning = try begin(storing: isStorable, nil)
         if case .closed = beginning { beginning = try begin(storing: isStorable, await openStore()) }
         guard case .lookup(let lookup) = beginning else {
@@ -89,7 +89,7 @@ extension CacheHandler {
                 return stale
             }
 
-            // Later filters sent the request for other users, so the response doesn't belong in this entry.
+            // Later filters sent the request for other users.
             guard isForUsers(of: lookup, record, response) else {
                 if response.status != 304 || conditional == nil { return response }
                 await exchange.discard(response)
@@ -110,8 +110,7 @@ extension CacheHandler {
                 if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
                     return stored
                 }
-                // The 304 confirms another response, or the stored response is damaged. Send the request again without
-                // validators.
+                // The 304 confirms another response, or the stored response is damaged.
                 await exchange.discardStagedWork(after: stagedWork)
                 return try await forward(lookup)
             }
@@ -162,7 +161,7 @@ extension CacheHandler {
             return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
-        // The key doesn't contain the body, so a request with a body bypasses the cache.
+        // The key doesn't contain the body.
         if http.body.length != 0 {
             try bypass("the request has a body")
             return .bypass
@@ -221,7 +220,6 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns nil if the body can't be read.
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -253,7 +251,6 @@ extension CacheHandler {
         return response
     }
 
-    /// Adds the 304's cookies.
     private func serve(
         _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
     ) async -> HTTPResponse? {
@@ -285,7 +282,7 @@ extension CacheHandler {
 
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // Read the entry again, because the caller may be reading the streamed body of the first one.
+            // The caller may be reading the streamed body of the first entry.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
         }
@@ -301,7 +298,7 @@ extension CacheHandler {
         }
         var removed: HTTPResponse?
         var hasEntry = false
-        // Several variants may match. Another one may have been stored before the removal began.
+        // Several variants may match. Another may have been stored before the removal began.
         for _ in 0..<Self.maximumMatches {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }

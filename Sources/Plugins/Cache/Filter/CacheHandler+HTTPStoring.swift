@@ -3,17 +3,17 @@ import ErrandEssentials
 
 /// Stores the responses for a URL.
 ///
-/// The key of a URL leads to the response itself. If `Vary` distinguishes several responses, the key leads to an index
-/// of header names, and each variant has its own key.
+/// A URL's key leads to its response. If `Vary` distinguishes several responses, the key leads to an index of header
+/// names, and each variant has its own key.
 ///
 /// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
-/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. The
-/// serial number of an index protects its variants in the same way. Validity never depends on a date.
+/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. An
+/// index's serial number protects its variants in the same way. Validity never depends on a date.
 extension CacheHandler {
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if isRefused(response, lookup) {
-            // The validation returned another response, so the stored one is no longer valid.
+            // The validation returned another response.
             if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
             return response
         }
@@ -69,7 +69,7 @@ extension CacheHandler {
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Handle one response to the URL at a time. Otherwise, concurrent responses would each create a serial number.
+        // Otherwise, concurrent responses would each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -119,8 +119,7 @@ extension CacheHandler {
         head.headers = HTTPCacheHeaders.storable(merged)
         head.change { $0.tags = tags }
         head.update(fresh, received)
-        // The entry's key contains only the request fields in the stored `Vary`, so a `Vary` with more fields needs
-        // another key.
+        // The key contains only the request fields in the stored `Vary`.
         let isKeyTooShort = !VaryRule(response.headers).isCovered(by: VaryRule(old.head.headers))
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)

@@ -58,7 +58,7 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key and attributes may change while the request is sent, so they're computed before.
+/// Computed before the request is sent, because the key and attributes may change meanwhile.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
@@ -87,13 +87,12 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup for storing the response, or nil if it must not be stored.
+    /// Returns nil if the response must not be stored.
     ///
     /// - Parameter sent: The users for whom the request was sent. Nil if it wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
-        // If each user's mark was replaced, for example because a filter refreshed the credential, the entry gets a new
-        // key.
+        // A filter may have replaced each user's mark, for example by refreshing the credential.
         guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
         else { return nil }
         var lookup = self
@@ -186,7 +185,7 @@ extension CacheHandler {
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // An HTTP cache returned the response, so it's as old as that cache reports.
+            // The response is as old as the HTTP cache reports.
             received -= age.interval
             if age.interval > lookup.lifetime { return nil }
         }

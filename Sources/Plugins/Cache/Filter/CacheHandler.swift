@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange: `respond(storing:)` applies RFC 9111, and `respondTimed()` applies the app's own policy.
+/// `respond(storing:)` applies RFC 9111, and `respondTimed()` the app's own policy.
 ///
 /// A class, because a struct would enlarge async frames.
 final class CacheHandler: Sendable {
@@ -10,7 +10,7 @@ final class CacheHandler: Sendable {
     let next: Next
     let terms: CacheTerms
     let mode: CacheMode.Kind
-    /// Receives the result of a validation that other requests share.
+    /// Receives a validation's result for other requests.
     let leader: SharedValidations.Leader?
 
     init(
@@ -89,7 +89,6 @@ extension CacheHandler {
         }
     }
 
-    /// Nil if the body is damaged.
     func body(_ entry: CacheEntry) async -> HTTPBody? {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return try? HTTPBody(await entry.body.collect(upTo: .max))
@@ -149,8 +148,6 @@ extension CacheHandler {
     }
 }
 
-/// The policy and store for a request.
-///
 /// A class, because all requests without their own policy share one instance.
 final class CacheTerms: Sendable {
     let policy: CachePolicy

@@ -5,7 +5,7 @@ extension CacheWriter.State {
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // If some removals since the mark were already forgotten, assume that one of them matched.
+        // If removals since the mark were already forgotten, assume that one matched.
         if UInt64(since.count) < removals - mark.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
@@ -30,7 +30,6 @@ extension CacheWriter.State {
         return operations
     }
 
-    /// Hides the entry in the store until the operation has ended.
     mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore, until operation: UInt64) {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
@@ -96,7 +95,6 @@ extension CacheWriter.State {
             if isWritten { settle(location, operation, isClean: true) }
             return nil
         }
-        // Hide the entry until the new operation has removed it.
         let erasure = beginOperation()
         hide(location, store, until: erasure)
         hidden[location]?.open.remove(operation)

@@ -60,7 +60,6 @@ final class CacheWriter: Sendable {
         var hidden: [Location: Hidden] = [:]
         /// Stores with too many failed removals to remember their keys. All their entries are hidden.
         var suspended: [ObjectIdentifier: Hidden] = [:]
-        /// Running and failed removals of many entries, by operation.
         var selections: [UInt64: Selection] = [:]
         var last: Task<Void, Never>?
         var queued: UInt64 = 0
@@ -184,7 +183,7 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Also applies to the queue and to responses in flight. Readers no longer see the entry, even if the store throws.
+    /// Also applies to the queue and to responses in flight. Hides the entry even if the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -212,7 +211,6 @@ final class CacheWriter: Sendable {
 
 /// Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
-    /// The writer's knowledge of an entry before the store is read.
     private struct View {
         let mark: Mark
         var pending: CacheEntry?
@@ -317,8 +315,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// After too many failed removals, suspends the store instead, and returns the recorded removals, which are no
-    /// longer needed.
+    /// After too many failures, suspends the store instead, and returns the recorded removals, which are no longer
+    /// needed.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -38,7 +38,6 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// `names` are the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }

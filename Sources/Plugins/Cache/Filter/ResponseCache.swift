@@ -47,7 +47,7 @@ public final class ResponseCache: Filter {
     let writer = CacheWriter()
     let stores = OpenStores()
     private let standardTerms: CacheTerms
-    /// The last request type without its own policy, which saves checking its conformance again.
+    /// The last request type without its own policy.
     private let plain = PlainType()
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
@@ -100,7 +100,7 @@ public final class ResponseCache: Filter {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
         let terms = terms(of: exchange.request)
-        // A policy without a timed part doesn't apply to calls, only to requests on the wire.
+        // A policy without a timed part applies only to requests on the wire.
         if exchange.stage == .call, terms.policy.timed == nil, !mode.mustNotSend { return .pass(exchange) }
         let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {
@@ -120,7 +120,6 @@ public final class ResponseCache: Filter {
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// Files and endless streams aren't stored.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
@@ -151,7 +150,7 @@ extension Filter where Self == ResponseCache {
     }
 }
 
-/// Serializes changes to entries that concurrent responses read and rewrite, such as a URL's index.
+/// Serializes changes to an entry that concurrent responses read and rewrite, such as a URL's index.
 final class SerialAccess: Sendable {
     private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
 

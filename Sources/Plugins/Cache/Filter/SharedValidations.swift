@@ -109,8 +109,7 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// Marks a key's only background validation as running. Ends it on release, because work that is cancelled early never
-/// begins.
+/// Marks a key's only background validation as running. Ends on release, because cancelled work may never call `end()`.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

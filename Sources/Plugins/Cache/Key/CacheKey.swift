@@ -87,8 +87,7 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     }
 }
 
-/// Builds the text of a key. Each line contains a word and a value, whose line breaks are escaped, so a value can't
-/// imitate another line.
+/// Builds a key's text. A value's line breaks are escaped, so a value can't imitate another line.
 enum CacheKeyBuilder {
     /// Returns nil if the key depends on a body that isn't in memory. Without a partition, the key includes the users.
     static func timed(
@@ -196,7 +195,7 @@ enum CacheKeyBuilder {
 
     /// Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
-        // Keep empty items, so the rest of the query is as sent.
+        // The rest of the query stays as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
             let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
@@ -204,18 +203,18 @@ enum CacheKeyBuilder {
     }
 }
 
-/// Computes keyed hashes (HMAC-SHA-256) of values that must not be stored as plain text.
+/// For values that must not be stored as plain text (HMAC-SHA-256).
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     private let known = Mutex<[CacheKey: String]>([:])
-    /// The lines for the users of the last request, because most requests of an app belong to one user.
+    /// The last request's lines, because most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
     init(secret: [UInt8]) { code = HMAC(key: secret) }
 
     func hash(_ text: String) -> String {
-        // Look up the text as a `CacheKey`, which compares bytes, because the hash also depends on the bytes.
+        // A `CacheKey` compares bytes, because the hash also depends on the bytes.
         let key = CacheKey(text)
         if let hash = known.withLock({ $0[key] }) { return hash }
         var code = code
@@ -238,7 +237,7 @@ final class KeyedHasher: Sendable {
 }
 
 extension String {
-    /// A single allocation.
+    /// Concatenates with a single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)

@@ -18,7 +18,7 @@ extension Agent {
         let mode = CacheMode(kind: includingStale ? .cacheOnlyIncludingStale : .cacheOnly, report: report)
         do {
             let response = try await send(request, options: options.cache(mode))
-            // If the response isn't from a cache, the agent didn't forward the options and has sent the request.
+            // The agent didn't forward the options and has sent the request.
             guard response.http.source.isCache else { throw CacheMiss(.notInstalled) }
             return response
         } catch {
@@ -62,7 +62,7 @@ extension Agent {
                 if miss.reason == .off || miss.reason == .notInstalled { throw miss }
                 return false
             }
-            // If a check rejected the entry after it was removed, the removal still succeeded.
+            // A check can reject the entry after its removal, which has still succeeded.
             if !report.isCompleted || (error as? ErrandError)?.isCancelled == true { throw error }
         }
         if let failure = report.failure { throw failure }

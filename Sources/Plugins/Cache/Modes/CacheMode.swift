@@ -192,7 +192,7 @@ extension CacheMode: FilterProvidingTag {
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
-/// Runs between all caches and the transport. Throws for calls that a cache should have answered.
+/// Runs between all caches and the transport, for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
     var explanation: String { "rejects requests that need a cached response" }

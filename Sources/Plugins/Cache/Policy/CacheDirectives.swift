@@ -74,7 +74,7 @@ struct CacheDirectives: Sendable, Hashable {
     }
 }
 
-/// A directive as bytes of the field, which saves creating strings.
+/// The field's bytes, which saves creating strings.
 struct DirectiveBytes {
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>

@@ -29,7 +29,6 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Returns nil if the stored response doesn't have a validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }

@@ -2,11 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The rules of RFC 9111 for a private cache, as pure functions.
+/// RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Returns nil if the response can be stored (section 3).
-    ///
-    /// - Parameter asked: The request's directives, if they've been parsed.
+    /// Section 3.
     static func refusal(
         of response: HTTPResponse, to request: HTTPRequest, _ asked: CacheDirectives? = nil
     ) -> String? {
@@ -47,7 +45,7 @@ enum HTTPCacheRules {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
-        // The target is normalized, so use the request's spelling for the parts that are equal in normalized form.
+        // Use the request's spelling, because the target is normalized.
         let text = CacheKeyBuilder.url(target)
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
         if own.absoluteString == text { return CacheKeyBuilder.url(url) }
@@ -94,7 +92,7 @@ enum HTTPCacheRules {
         if request.noCache { return .validate(.forward(.request, detail: "no-cache")) }
         if preferences.requiresValidation && !isImmutable { return .validate(.forward(.request)) }
         if fresh.noCache { return .validate(.forward(.stale, detail: "no-cache")) }
-        // A reload sends `max-age=0`, but doesn't have to validate an immutable response (RFC 8246, section 2).
+        // An immutable response isn't validated on reload, which sends `max-age=0` (RFC 8246, section 2).
         if let maxAge = request.maxAge, age > maxAge || maxAge == 0, !isImmutable {
             return .validate(.forward(.request, detail: "max-age"))
         }

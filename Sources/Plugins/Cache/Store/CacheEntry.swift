@@ -49,7 +49,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// After redirects. A string, because it usually equals the request's URL, which has already been parsed.
+    /// After redirects. A string, because it usually equals the request's parsed URL.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -70,7 +70,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         set { fields[0].timed = newValue }
     }
     var fresh: HTTPFreshness { fields[0].fresh }
-    /// In an index: the lists of header names that distinguish a URL's variants, most recently stored first.
+    /// In an index: the header names that distinguish variants, most recently stored first.
     var variants: [[String]] {
         get { fields[0].variants }
         set { fields[0].variants = newValue }
@@ -80,7 +80,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         get { fields[0].serial }
         set { fields[0].serial = newValue }
     }
-    /// The serial number of the index or record when the entry was stored, or 0.
+    /// The index's or record's serial number when the entry was stored, or 0.
     var generation: UInt64 {
         get { fields[0].generation }
         set { fields[0].generation = newValue }

@@ -80,7 +80,6 @@ public struct InFlightWrites: Sendable {
 
     func ids(where matches: (CacheEntryHead) -> Bool) -> [ID] { writes.filter { matches($0.value.head) }.map(\.key) }
 
-    /// Returns false if the write has ended.
     @discardableResult mutating func stop(_ id: ID) -> Bool {
         guard writes[id] != nil else { return false }
         writes[id]?.isStopped = true

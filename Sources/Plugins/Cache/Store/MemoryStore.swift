@@ -59,7 +59,7 @@ public final class MemoryStore: CacheStore {
         let write = state.withLock { $0.writes.begin(entry.head, for: key) }
         defer { state.withLock { $0.writes.end(write) } }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
-        // Copy the bytes, because a slice would retain its whole buffer.
+        // A slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in
@@ -112,7 +112,7 @@ public final class MemoryStore: CacheStore {
         if found.isEmpty { return }
         state.withLock { state in
             for write in found { state.writes.stop(write) }
-            // A write may have ended since the copy. Its entry is found by the write's number.
+            // A write may have ended since the copy.
             for key in state.nodes.filter({ found.contains($0.write) }).map(\.key) {
                 if let index = state.indices[key] { state.remove(index) }
             }

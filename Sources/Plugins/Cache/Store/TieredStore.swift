@@ -55,8 +55,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await change(key) {
             let isDone: Bool
             do { isDone = try await second.update(head, replacing: old, for: key) } catch {
-                // The second store may have replaced the head before it threw, so the first store's entry may be
-                // outdated.
+                // The second store may have replaced the head before it threw.
                 try? await first.remove(key)
                 throw error
             }
@@ -86,7 +85,6 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// Returns the secret of the second store.
     public func secret() async throws -> Data { try await second.secret() }
 
-    /// Unless another change may have replaced or removed the entry in the second store.
     private func copy(_ entry: CacheEntry, _ key: CacheKey) async {
         if state.withLock({ !$0.isOutdated(key) }) { try? await first.store(entry, for: key) }
     }
@@ -103,7 +101,6 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// If another change has run meanwhile, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
@@ -123,7 +120,7 @@ private struct TieredState: Sendable {
     struct Work: Sendable {
         var changes = 0
         var copies = 0
-        /// Whether a copy in the first store may be older than the second store's entry.
+        /// Whether the first store's copy may be older than the second store's entry.
         var isOutdated = false
     }
 
@@ -172,7 +169,7 @@ extension CacheStore {
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
 }
 
-/// A store that can return some entries without waiting, which saves the cost of async calls.
+/// Saves the cost of async calls for entries that are known without waiting.
 protocol ImmediateStore: CacheStore {
     func entryAtOnce(for key: CacheKey) -> KnownEntry
 }

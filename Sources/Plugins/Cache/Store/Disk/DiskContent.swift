@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The file of a small entry, read at once. The body can take over the memory without copying.
+/// A small entry's file, read at once. The body can take over the memory without copying.
 struct DiskContent: ~Copyable {
     private let memory: FileMemory
 

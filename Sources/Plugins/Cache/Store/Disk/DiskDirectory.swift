@@ -145,8 +145,7 @@ final class DiskDirectory: Sendable {
             let isNearLimit =
                 usage.bytes > limit.bytes - limit.bytes / 16
                 || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
-            // A small directory doesn't need candidates in advance, because it can be scanned when an eviction is
-            // necessary.
+            // A small directory can be scanned when an eviction is necessary.
             return isNearLimit && usage.files > Int64(Self.sampleSize) && state.candidates.count < 16
         }
     }
@@ -165,8 +164,7 @@ final class DiskDirectory: Sendable {
                 usage.files -= 1
             }
         } catch {
-            // Remove the entry even if the usage can't be updated. Without the usage file, the next process counts the
-            // files.
+            // Without the usage file, the next process counts the files.
             guard DiskFile.remove(path) || DiskFile.Status(path: path) == nil else { throw error }
             DiskFile.remove(root + "/usage")
         }
@@ -195,7 +193,7 @@ final class DiskDirectory: Sendable {
         let temporary = try makeTemporary()
         defer { DiskFile.remove(temporary) }
         try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
-        // The first process to link its file wins. Replace anything else at that path.
+        // The first process to link its file wins.
         let status = DiskFile.link(temporary, to: path) ? nil : DiskFile.Status(path: path)
         if let status, status.size != 32 || !status.isRegular {
             try DiskFile.rename(temporary, to: path)
@@ -213,15 +211,14 @@ struct EvictionCandidate: Sendable {
 
 /// Evicts the least recently used files.
 ///
-/// One scan of the directory serves many evictions. A file is evicted only if its time of last use hasn't changed
-/// since. The scan runs in the background when the limit is near. A write that needs space earlier evicts the oldest
-/// files of a sample.
+/// One scan serves many evictions. It runs in the background when the limit is near. A file is evicted only if its time
+/// of last use hasn't changed since the scan. A write that needs space earlier evicts the oldest files of a sample.
 extension DiskDirectory {
     static let sampleSize = 1024
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Scans without the lock, because each file is checked again before its eviction.
+    /// Without the lock, because each file is checked again before its eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -237,14 +234,13 @@ extension DiskDirectory {
         for _ in 0..<32 {
             do { return try body() } catch {
                 guard error.isFull, evict(bytes: wanted) else { throw error }
-                // Other processes may have used the freed space, so free more next time.
+                // Other processes may have used the freed space.
                 wanted *= 2
             }
         }
         return try body()
     }
 
-    /// Keeps the file that is about to be replaced.
     func makeRoom(
         bytes: Int64, files: Int64, keeping name: String, _ usage: inout DiskUsage,
         _ candidates: inout [EvictionCandidate]
@@ -266,7 +262,7 @@ extension DiskDirectory {
                 }
                 scans += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
-                // Limit the number of scans, because other processes may keep using the candidates.
+                // Other processes may keep using the candidates.
                 if isFull && (candidates.isEmpty || scans > 64) { throw .full }
             }
         }
@@ -279,7 +275,7 @@ extension DiskDirectory {
                 evict(bytes, &usage, &state.candidates)
             }
         } catch {
-            // The usage file can't be written. Remove it, so the next process counts the files.
+            // Without the usage file, the next process counts the files.
             var (usage, candidates) = (DiskUsage(), [EvictionCandidate]())
             let hasEvicted = evict(bytes, &usage, &candidates)
             DiskFile.remove(root + "/usage")
@@ -322,7 +318,7 @@ extension DiskDirectory {
             usage.files += 1
             all.append(EvictionCandidate(name: name, status: status))
         }
-        // Timestamps in the future are from before the clock was set back, and count as the oldest.
+        // Timestamps in the future are from before the clock was set back.
         let end = Self.now + Self.clockSlack
         all.sort { a, b in
             (a.status.used > end) == (b.status.used > end) ? a.status.used > b.status.used : b.status.used > end

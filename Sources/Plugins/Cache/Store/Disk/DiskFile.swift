@@ -43,7 +43,7 @@ struct DiskFile: ~Copyable {
     }
 
     init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
-    /// Evaluated once, because option set literals from another module aren't constant-folded.
+    /// Option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The format of an entry's file, which is named after the digest of its key. Numbers are little-endian.
+/// An entry's file, named after the digest of its key. Numbers are little-endian.
 ///
 /// ```
 ///   0  "ERRANDC2"; the last character is the version of the format
@@ -17,10 +17,10 @@ import ErrandSupport
 ///      then the chunks: length, 4 bytes; bytes; checksum, 8 bytes
 /// ```
 ///
-/// An update writes the new head and then clears the slot of the old head. If the writer is killed before the new head
-/// is complete, the old head stays valid. If it's killed between the two steps, the head with the higher number is
-/// valid. Later damage to the new head makes the entry invalid and never restores an older head. Changed bytes, a
-/// truncated file and a wrong file name each fail a check before any byte is served.
+/// An update writes the new head, then clears the old head's slot. If the writer is killed before the new head is
+/// complete, the old head stays valid. If it's killed between the two steps, the head with the higher number is valid.
+/// Later damage to the new head makes the entry invalid and never restores an older head. Changed bytes, a truncated
+/// file and a wrong file name each fail a check before any byte is served.
 struct DiskFormat: Sendable, Hashable {
     static let prefixLength = 80
     static let chunkLength = 256 << 10
@@ -49,7 +49,6 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes)
     }
 
-    /// Fails if the bytes are damaged, foreign or of another version.
     init?(_ bytes: Span<UInt8>, digest: [UInt8], fileLength: Int64) {
         guard bytes.count >= Self.prefixLength else { return nil }
         let prefix = bytes.extracting(..<Self.prefixLength)

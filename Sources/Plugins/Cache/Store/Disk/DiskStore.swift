@@ -66,7 +66,7 @@ public final class DiskStore: CacheStore {
         let path = files.path(of: digest)
         do {
             if let entry = try read(path, digest) { return entry }
-            // A writer may have been replacing the head, so read again under its lock.
+            // A writer may have been replacing the head.
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
@@ -155,7 +155,7 @@ public final class DiskStore: CacheStore {
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
-        // A short entry doesn't get room for a new head, because rewriting the whole entry is as fast.
+        // Rewriting a whole short entry is as fast as writing a new head.
         let hasRoom = body.length.map { $0 > Self.rewrittenLength } ?? true
         var format = DiskFormat(
             headLength: head.count, hasRoom: hasRoom, seed: .random(in: 0 ... .max), digest: digest)
@@ -244,8 +244,7 @@ public final class DiskStore: CacheStore {
         var failure: DiskFile.Failure?
         for digest in digests {
             try Task.checkCancellation()
-            // Also remove an entry whose head can't be read, for example because the process has run out of
-            // descriptors.
+            // A head may be unreadable, for example because the process has run out of descriptors.
             if let head = try? storedHead(digest), !matches(head) { continue }
             do { try files.remove(digest) } catch { failure = failure ?? error }
         }
@@ -258,7 +257,6 @@ public final class DiskStore: CacheStore {
         return CacheEntryHead(encoded: try opened(data))
     }
 
-    /// Returns nil if the file is damaged.
     private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {

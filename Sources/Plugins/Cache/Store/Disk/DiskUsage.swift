@@ -37,7 +37,7 @@ extension DiskDirectory {
         }
     }
 
-    /// Holds the store's lock. If the process crashes in `body`, the next process counts the files.
+    /// Holds the store's lock during `body`. If the process crashes in `body`, the next process counts the files.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
