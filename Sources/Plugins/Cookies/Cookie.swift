@@ -41,7 +41,6 @@ public struct Cookie: Sendable, Hashable {
     public var isHTTPOnly: Bool
     /// The cross-site restriction for browsers. See ``SameSite-swift.enum``.
     public var sameSite: SameSite
-    /// Whether the cookie is sent as Latin-1 instead of UTF-8.
     var isLatin1 = false
 
     /// Creates a cookie for ``CookieJar/insert(_:at:)``, which validates it.
@@ -71,7 +70,7 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 
-/// The jar shares its cookies and their lock with its file writer.
+/// Shared by the jar and its file writer.
 final class CookieContents: Sendable {
     private let store: Mutex<CookieStore>
     private let holdsNone: Atomic<Bool>

@@ -60,7 +60,7 @@ struct CookieFile: Sendable {
                 cookie.name,
                 cookie.value,
             ]
-            // Leave out a cookie with a tab in a field, because the format can't escape it.
+            // The format can't escape a tab.
             if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }
             let line = fields.joined(separator: "\t") + "\n"
             let latin1 = line.unicodeScalars.map { UInt8(exactly: $0.value) }
@@ -73,7 +73,6 @@ struct CookieFile: Sendable {
         return data
     }
 
-    /// Returns nil for comments and malformed lines.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }

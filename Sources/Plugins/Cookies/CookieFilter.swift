@@ -36,10 +36,9 @@ private struct CookieSender: Filter {
         if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 
-    // Kept out of line: inlining it would enlarge an async frame that lives as long as the request.
+    // Kept out of line, because inlining would enlarge an async frame that lives as long as the request.
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
-        // The jar writes its file after the request that changed it has ended, so report a failed write with the next
-        // request.
+        // The file is written after the request that changed the jar has ended.
         if let failure = jar.takeFailure() { exchange.note("cookies", describing: failure) }
         let http = exchange.http
         var cookies = jar.entries(for: http.urlText, http.url, at: exchange.time.date)

@@ -89,7 +89,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Stores the cookies atomically. Calls `rejected` for each rejected cookie.
+    /// Stores the cookies atomically.
     ///
     /// - Parameter expiring: Converts an expiry to this device's clock.
     func keep(
@@ -98,13 +98,13 @@ public final class CookieJar: Sendable {
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
-        // Parse before taking the lock, because there may be thousands of fields.
+        // Outside the lock, because there may be thousands of fields.
         var (rejections, cookies): ([CookieRejection], [(set: SetCookie, isLatin1: Bool)]) = ([], [])
         let limits = contents.limits
         for field in fields {
             do throws(CookieRejection) {
                 var cookie = try SetCookie(parsing: field.value, limits: limits)
-                // Don't convert a date up to 1 January 1970, which deletes the cookie.
+                // A date up to 1 January 1970 deletes the cookie.
                 if let expires = cookie.expires, expires > .epoch { cookie.expires = expiring(expires) }
                 cookies.append((cookie, field.isLatin1))
             } catch { rejections.append(error) }
@@ -129,7 +129,7 @@ public final class CookieJar: Sendable {
     /// ```
     @discardableResult
     public func remove(where matches: (Cookie) -> Bool = { _ in true }) -> Int {
-        // The closure may use the jar, so call it without the lock.
+        // The closure may use the jar.
         let matching = cookies.filter(matches)
         return contents.change { $0.remove(matching) }
     }
@@ -155,7 +155,7 @@ public final class CookieJar: Sendable {
 }
 
 extension Date {
-    /// The end of 1 January 1970. Servers delete a cookie with an expiry on that day.
+    /// The end of 1 January 1970, because servers delete cookies with an expiry on that day.
     fileprivate static var epoch: Date { Date(timeIntervalSince1970: 86_400) }
 }
 

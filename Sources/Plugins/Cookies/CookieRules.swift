@@ -82,7 +82,6 @@ enum CookieRules {
             && !HostName.isAddress(String(host))
     }
 
-    /// The host, then its parents.
     static func domains(of host: String) -> [String] {
         HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }

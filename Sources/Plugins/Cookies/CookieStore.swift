@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Stores and retrieves cookies as RFC 6265bis, sections 5.7 and 5.8, requires. The jar guards it with a lock.
+/// RFC 6265bis, sections 5.7 and 5.8. The jar guards the store with a lock.
 struct CookieStore {
     private var table = CookieTable()
     /// Increases with each change that the cookie file must contain.
@@ -145,7 +145,7 @@ struct CookieStore {
             func isSent(_ entry: CookieTable.Entry) -> Bool {
                 CookieRules.matches(path: origin.path, cookiePath: entry.cookie.path) && isIncluded(entry.cookie)
             }
-            // Most requests receive all cookies of their host, so their sorted list is reused.
+            // Most requests receive all cookies of their host.
             let areAllSent = candidates.list.allSatisfy { isSent($0.entry) }
             for candidate in candidates.list where areAllSent || isSent(candidate.entry) {
                 table.use(candidate)
@@ -166,7 +166,7 @@ struct CookieStore {
 /// Detects insecure cookies that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
 struct SecureCookies {
     private var steps = 0
-    /// Above this number of comparisons per response, every insecure cookie is rejected.
+    /// Comparisons per response. Above it, every insecure cookie is rejected.
     private static let maximumSteps = 1 << 20
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {

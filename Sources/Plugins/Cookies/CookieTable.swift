@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry, so a request never
+/// Indexes a jar's cookies by domain, path and name, and orders them by last use and by expiry, so a request never
 /// scans all cookies.
 struct CookieTable {
     /// A class, because a request copies its entries and a cookie has many fields.
@@ -209,7 +209,7 @@ struct CookieTable {
         var used: [Candidate] = []
         Self.forEachPath(of: domains.values[index].paths, above: path) { keys in
             for slot in keys.values {
-                // Compare bytes, because canonically equivalent paths share an entry.
+                // Canonically equivalent paths share an entry.
                 if let entry = slots[slot], CookieRules.matches(path: path, cookiePath: entry.cookie.path),
                     isIncluded(entry.cookie)
                 {

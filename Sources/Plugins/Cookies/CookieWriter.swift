@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Writes the file of a jar shortly after responses change it, with one write at a time for all pending changes.
+/// Writes a jar's file shortly after responses change it, one write at a time for all pending changes.
 final class CookieWriter: Sendable {
     private struct State {
         var written: UInt64
@@ -106,7 +106,7 @@ final class CookieWriter: Sendable {
     }
 }
 
-/// Writes the pending changes of all jars when the process ends by `exit` or by returning from `main`.
+/// Writes pending changes when the process ends by `exit` or by returning from `main`.
 private enum ExitHook {
     private static let writers = Mutex<[ObjectIdentifier: CookieWriter]>([:])
     private static let isInstalled: Bool = atexit { ExitHook.run() } == 0

@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// In seconds. Nil if the attribute is missing or malformed.
+    /// In seconds.
     var maxAge: Int64?
     var expires: Date?
     /// In lowercase, without a leading dot. Empty if the attribute is missing.
@@ -74,9 +74,8 @@ struct SetCookie: Sendable, Equatable {
 
 /// Parses the dates of `Expires`, which servers write in many formats (RFC 6265bis, section 5.1.1).
 enum CookieDate {
-    /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
     static func parse(_ text: String) -> Date? {
-        // For each part, the first token of the right form counts, even if its value is out of range.
+        // The first token of the right form counts, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             if time == nil, let found = clock(token) {
