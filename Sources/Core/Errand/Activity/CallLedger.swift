@@ -85,7 +85,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Weakly, so a later error can cancel the body's transfer.
+    /// Keeps the body weakly, so a later error can cancel its transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)

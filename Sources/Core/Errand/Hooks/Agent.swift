@@ -222,7 +222,7 @@ extension CallOptions {
 /// Forwards a call's events, except progress, start and end, to the activity that represents the call.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// Background work can outlive the activity and still notify them.
+    /// Background work can outlive the activity and still notify its accessories.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

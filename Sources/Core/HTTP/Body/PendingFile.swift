@@ -12,7 +12,8 @@ extension HTTPBody {
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
-/// A body in a temporary file next to its destination, until the response is accepted.
+/// A body in a temporary file next to its destination, until the response is accepted. A failure or cancellation
+/// removes the temporary file.
 package final class PendingFile: Sendable {
     package let destination: URL
     let temporary: URL

@@ -4,8 +4,8 @@
 /// copy would retain ten to twenty fields, and the frames would outgrow the 984 bytes that a task has without
 /// allocating.
 ///
-/// Inlinable: otherwise each access from `Errand` would copy the whole value, which more than doubles the instructions
-/// of a send.
+/// The members are inlinable. Otherwise, each access from `Errand` would copy the whole value, which more than doubles
+/// the instructions of a send.
 @usableFromInline package struct CopyOnWrite<Value: Sendable>: Sendable {
     // A one-element array provides copy-on-write without pointers.
     @usableFromInline var storage: [Value]

@@ -325,7 +325,6 @@ extension HTTPHeaders {
         return abs(difference) < Self.clockTolerance ? date : date + difference
     }
 
-    /// `nil` if the response comes from a cache and has an `Age`.
     package func serverDate(now: Date) -> Date? {
         guard !contains(.age), values(of: .date).count == 1 else { return nil }
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }

@@ -5,7 +5,7 @@ public struct Response<Output: Sendable>: Sendable {
     /// The HTTP response that the output was decoded from.
     public var http: HTTPResponse
 
-    /// Creates a response, for an agent of your own or a test.
+    /// Creates a response, for your own agent or a test.
     @inlinable public init(value: Output, http: HTTPResponse) {
         self.value = value
         self.http = http

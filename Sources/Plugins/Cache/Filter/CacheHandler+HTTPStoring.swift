@@ -7,8 +7,8 @@ import ErrandEssentials
 /// names, and each variant has its own key.
 ///
 /// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
-/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. An
-/// index's serial number protects its variants in the same way. Validity never depends on a date.
+/// number with which they were stored. A request whose method isn't safe removes the record, which invalidates all of
+/// them at once. An index's serial number protects its variants in the same way. Validity never depends on a date.
 extension CacheHandler {
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {

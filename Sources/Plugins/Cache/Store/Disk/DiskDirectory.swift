@@ -124,8 +124,6 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Moves a written file to its place and evicts other entries if necessary.
-    ///
     /// Returns whether the caller should call ``refreshCandidates()``. Returns nil if the condition is false, which is
     /// evaluated with the store's lock held.
     func install(
