@@ -120,7 +120,7 @@ public final class TrafficInspector: Accessory {
             return server
         }
         old?.stop()
-        // Turns the tools off, because only the page shows whether they're on.
+        // Only the page shows whether the tools are on.
         tools.turnOff()
     }
 
@@ -151,13 +151,13 @@ public final class TrafficInspector: Accessory {
         store.record(event, of: activity, agent: nil)
     }
 
-    /// The IDs of all recorded activities, for tests.
+    /// For tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
-    /// The IDs of the activities that aren't masked yet, for tests.
+    /// For tests.
     var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
-    /// The masked details of all activities as text, for tests.
+    /// For tests.
     var everything: String {
         store.all.map { record in
             String(decoding: JSONText.details(of: store.masked(record)), as: UTF8.self)

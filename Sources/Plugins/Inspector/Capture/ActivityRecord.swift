@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The events of an activity so far. Contains secrets until the store masks it, one second after the activity's end.
+/// The events of an activity. Contains secrets until the store masks it, one second after the activity's end.
 final class ActivityRecord: Sendable {
     struct Identity: Sendable {
         let id: UInt64
@@ -13,14 +13,12 @@ final class ActivityRecord: Sendable {
         let start: Duration
     }
 
-    /// A request without its body, which may be large.
     struct RequestHead: Sendable {
         let method: HTTPMethod
         let url: String
         let headers: HTTPHeaders
         let contentType: String?
         let length: Int64?
-        /// The number of the body's bytes in memory.
         let heldBytes: Int
 
         init(_ request: HTTPRequest) {
@@ -52,7 +50,7 @@ final class ActivityRecord: Sendable {
         var end: Duration?
         var timeToHead: Duration?
         var response: ResponseHead?
-        /// The transport's event with timings. Keeping the event is cheaper than copying its many fields.
+        /// Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var sent = Data()
         var received = Data()
@@ -95,7 +93,6 @@ final class ActivityRecord: Sendable {
         var messageCount = 0
         var progress: TransferProgress?
         var stream: StreamCount?
-        /// A response that didn't come from the network.
         var other: (head: ResponseHead, body: Data, length: Int64)?
         var source: ResponseSource?
         var status: Int?
@@ -107,14 +104,14 @@ final class ActivityRecord: Sendable {
         init(label: String) { self.label = label }
     }
 
-    /// Holds a masked activity. A class, so a state can refer to it without growing.
+    /// A class, so a state can refer to it without growing.
     final class Masked: Sendable {
         let activity: MaskedActivity
         init(_ activity: MaskedActivity) { self.activity = activity }
     }
 
     let identity: Identity
-    /// The approximate memory use in bytes, known after the activity has ended. Changes under the store's lock.
+    /// The approximate memory use in bytes, known after the activity has ended. Guarded by the store's lock.
     let cost = Atomic(0)
     private let state: Mutex<State>
 
@@ -149,7 +146,6 @@ final class ActivityRecord: Sendable {
 
     func unmark() { state.withLock { $0.isChanged = false } }
 
-    /// Changes the state, unless the activity has ended. Returns nil if it has.
     @discardableResult
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value? {
         state.withLock { state in state.end == nil ? body(&state) : nil }
@@ -157,10 +153,10 @@ final class ActivityRecord: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// The maximum number of hops to keep, in case a request is retried or redirected forever. The first hop stays.
+    /// A limit, because a request may be retried or redirected forever. The first hop stays.
     static let maximumHops = 64
     static let maximumNotes = 200
-    /// The memory use of a message or note in bytes, in addition to its content.
+    /// Bytes of a message or note in addition to its content.
     static let overhead = 200
 
     mutating func add(_ hop: ActivityRecord.Hop) {
@@ -186,7 +182,7 @@ extension ActivityRecord.State {
         var change = Self.overhead + message.message.data.count
         messageCount += 1
         messages.append(message)
-        // Removes messages in batches, because removing the first element moves the others.
+        // Removes in batches, because removing the first element moves the others.
         if messages.count > limit + limit / 4 {
             let surplus = messages.count - limit
             change -= messages.prefix(surplus).reduce(0) { $0 + Self.overhead + $1.message.data.count }

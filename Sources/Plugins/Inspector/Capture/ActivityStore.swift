@@ -6,7 +6,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Keeps the newest activities in memory. Holds its lock only briefly for each event.
+/// Keeps the newest activities in memory.
 final class ActivityStore: Sendable {
     struct Limits: Sendable {
         var activities: Int
@@ -23,7 +23,7 @@ final class ActivityStore: Sendable {
         var isMasking = false
         var cost = 0
         var dropped = 0
-        /// The records that changed since the last `takeChanged()`. Empty while no page is open.
+        /// Empty while no page is open.
         var changed: [ActivityRecord] = []
         var bell: Bell?
         var clears = 0
@@ -162,7 +162,7 @@ final class ActivityStore: Sendable {
     private func add(_ note: ActivityNote, of activity: Activity) {
         guard let record = record(activity) else { return }
         let now = now
-        // Compares the types first, because this is faster than a cast that fails.
+        // Faster than a cast that fails.
         if let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount {
             record.change { $0.stream = count }
         } else {
@@ -175,7 +175,6 @@ final class ActivityStore: Sendable {
     private var isFull: Bool { runningBytes.load(ordering: .relaxed) >= limits.bytes }
 
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) -> Int {
-        // Keeps the first piece without copying it.
         if copy.isEmpty, data.count <= limit {
             copy = data
             return data.count
@@ -185,7 +184,7 @@ final class ActivityStore: Sendable {
         return count
     }
 
-    /// Copies a slice, because the slice itself would keep the whole buffer.
+    /// A slice would keep the whole buffer.
     private static func copy(_ slice: Data) -> Data { Data([UInt8](slice)) }
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
@@ -250,8 +249,8 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Masks ended activities later and in batches, so responses aren't delayed. Under load, most activities are
-    /// dropped before they need masking.
+    /// Later and in batches, so responses aren't delayed. Under load, most activities are dropped before they need
+    /// masking.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
     }
@@ -316,7 +315,7 @@ final class ActivityStore: Sendable {
 
     // MARK: Watching
 
-    /// Rings a bell at the first change after each `takeChanged()`. Pass nil to stop.
+    /// Rings a bell at the first change after each `takeChanged()`.
     func watch(ringing bell: Bell?) {
         let old = state.withLock { state in
             defer { state.changed = [] }
@@ -342,8 +341,8 @@ final class ActivityStore: Sendable {
         state.withLock { state in
             guard let bell = state.bell else { return }
             state.changed.append(record)
-            // Rings under the lock, so the bell can't be closed in the meantime. The bell's pipe doesn't fill up,
-            // because it rings only once per `takeChanged()`.
+            // Rings under the lock, so the bell can't be closed in the meantime. The pipe doesn't fill up, because the
+            // bell rings only once per `takeChanged()`.
             if state.changed.count == 1 { bell.ring() }
         }
     }
@@ -352,7 +351,7 @@ final class ActivityStore: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// Adds the response from an activity's error, if the transport failed after the head.
+    /// The transport may have failed after the response's head.
     fileprivate mutating func add(evidence error: any Error, limit: Int) {
         guard let evidence = (error as? ErrandError)?.response, evidence.source == .network,
             let last = hops.indices.last, hops[last].response == nil

@@ -5,14 +5,14 @@ import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
-/// Writes a recorded request as a `curl` command. Secrets stay masked.
+/// Secrets stay masked.
 enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]
         words += request.method == .head ? ["-I"] : ["-X", quoted(request.method.rawValue)]
-        // curl counts the body itself, which masks or a user of the command have changed.
+        // curl counts the body itself: masking or the user may have changed the length.
         for field in request.headers where field.name != .contentLength {
-            // For an empty value, curl wants a semicolon; a colon alone removes the field.
+            // For an empty value, curl expects a semicolon. A colon alone removes the field.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             words += ["-H", quoted(line)]
         }
@@ -33,7 +33,7 @@ enum CurlCommand {
         } else if !body.data.isEmpty {
             (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
         }
-        // Sets or removes the fields that curl would add by itself, unlike a transport.
+        // Sets or removes the fields that curl would add.
         let own: [HTTPHeaderName] = [.userAgent] + (words.contains("--data-binary") ? [.contentType, .expect] : [])
         for name in own where !request.headers.contains(name) {
             let type = name == .contentType ? request.body.contentType.map { " \($0)" } : nil
@@ -43,6 +43,6 @@ enum CurlCommand {
         return before + words.joined(separator: " ") + after
     }
 
-    /// Escapes control characters, because they could act on the terminal.
+    /// Control characters could act on the terminal.
     private static func quoted(_ text: String) -> String { ShellText.quoted(ControlCharacters.escaped(text)) }
 }

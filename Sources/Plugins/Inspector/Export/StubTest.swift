@@ -54,7 +54,6 @@ enum StubTest {
         return ("Data(base64Encoded: \(literal(body.data.base64EncodedString()))) ?? Data()", remark)
     }
 
-    /// Returns a literal on one line, with escaped invisible characters.
     private static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

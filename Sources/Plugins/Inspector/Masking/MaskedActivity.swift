@@ -2,11 +2,11 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// An activity without its secrets. A secret that is found in one part is masked in all parts.
+/// An activity without its secrets. A secret found in one part is masked in all parts.
 struct MaskedActivity: Sendable {
     enum Bodies: Sendable {
         case all
-        /// Leaves out bodies above this size. For lists, which don't show bodies.
+        /// Leaves out larger bodies, for lists, which don't show bytes.
         case upTo(Int)
     }
 
@@ -43,7 +43,6 @@ struct MaskedActivity: Sendable {
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
         label = redactor.url(state.label)
-        // Finds the secrets of all parts first, and then masks them in every part.
         let isWhole = state.bytes <= bodies.limit
         if let built = state.built {
             _ = redactor.headers(built.headers)
@@ -102,7 +101,7 @@ struct MaskedActivity: Sendable {
             if hop.end == nil { exchange.duration = timings.total ?? .zero }
         }
         if let response = hop.response {
-            // A stream may not know its length, so 0 counts as unknown.
+            // A stream may report 0 for an unknown length.
             let length = [response.length ?? 0, hop.receivedCount, Int64(hop.received.count)].max { $0 < $1 }
             exchange.response = Self.response(response, hop.received, length: length ?? 0, isWhole, &redactor)
         }
@@ -178,7 +177,7 @@ extension MaskedActivity {
 
     var isIncomplete: Bool { if case .success = state.ending { false } else { true } }
 
-    /// The URL of the first request that was sent, or else of the request as it was built.
+    /// Falls back to the URL of the request as it was built.
     var shownURL: String? { exchanges.first?.request.url ?? url }
     var shownMethod: String? { exchanges.first?.request.method.rawValue ?? method }
     var shownStatus: Int? { state.status ?? exchanges.last?.response?.status ?? other?.status }

@@ -5,7 +5,6 @@ import ErrandRecording
 extension JSONText {
     mutating func row(_ activity: MaskedActivity) { object { $0.summary(of: activity) } }
 
-    /// Writes the members of an activity's row. Leaves out unknown values.
     mutating func summary(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("id", record.id)
@@ -44,7 +43,7 @@ extension JSONText {
         let response = activity.other ?? last?.response
         let progress = activity.state.progress
         if activity.isRunning {
-            // Counts received bytes, because the length in the head hasn't arrived yet.
+            // The length in the head includes bytes that haven't arrived yet.
             let received = max(activity.state.hops.last?.receivedCount ?? 0, progress?.received ?? 0)
             add("size", received == 0 ? nil : received)
             add("sent", progress?.sent ?? 0)
@@ -56,7 +55,7 @@ extension JSONText {
             add("sent", activity.isIncomplete ? progress?.sent ?? length : length)
         }
         add("type", response?.body.contentType.map { String($0.prefix(200)) })
-        // If the activity succeeded, everything was transferred. Otherwise, the page shows the progress.
+        // A successful activity has transferred everything.
         if activity.isIncomplete, let progress {
             add("totalToSend", progress.totalToSend)
             add("totalToReceive", progress.totalToReceive)
@@ -65,7 +64,6 @@ extension JSONText {
         }
     }
 
-    /// Writes the start and the phases of each exchange: blocked, name lookup, connect, TLS, send, wait, receive.
     private mutating func bars(of activity: MaskedActivity) {
         array("bars", activity.exchanges.suffix(20)) { text, exchange in
             text.array(exchange.bar) { $0.add($1) }
@@ -74,7 +72,7 @@ extension JSONText {
 }
 
 extension RecordedExchange {
-    /// The start and the phases of the exchange. Contains only the start while the exchange runs.
+    /// Contains only the start while the exchange runs.
     var bar: [Duration?] {
         guard duration > .zero || timings != nil else { return [offset] }
         let phases = phases

@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// The list of activities. Only visible rows have elements, which are reused.
+    /// Only visible rows have elements, which are reused.
     static let list = #"""
         const scroller = byId("scroller");
         const rowsBox = byId("rows");

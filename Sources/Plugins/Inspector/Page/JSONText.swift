@@ -47,7 +47,7 @@ struct JSONText {
         raw(value ? "true" : "false")
     }
 
-    /// Adds a duration in milliseconds, with three decimals.
+    /// In milliseconds, with three decimals.
     mutating func add(_ name: StaticString, _ value: Duration?) {
         guard let value else { return }
         key(name)

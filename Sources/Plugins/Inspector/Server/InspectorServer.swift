@@ -5,7 +5,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Serves the page on one thread that never waits for a page. No app code runs on it, except previews of requests.
+/// Serves the page on one thread that never waits for a page. The only app code on it is previews of requests.
 final class InspectorServer: Sendable {
     let port: UInt16
     private let listeners: [Int32]
@@ -16,10 +16,9 @@ final class InspectorServer: Sendable {
     private let thread = Atomic<UInt>(0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// The maximum number of connections. The server closes one to make room for another.
+    /// Above this number, the server closes a connection to make room.
     static let maximumConnections = 64
     static let maximumPages = 16
-    /// The minimum time between two batches of changes.
     private static let interval = Duration.milliseconds(60)
 
     init(port: UInt16, service: PageService, time: any TimeSource) throws(InspectorError) {
@@ -32,7 +31,7 @@ final class InspectorServer: Sendable {
             throw .listeningFailed("the process has too many open files")
         }
         self.bell = bell
-        // The stack is large because previews of requests run on this thread.
+        // Previews of requests need a large stack.
         guard SystemThread.start(stack: 1 << 20, { [self] in run() }) else {
             for listener in listeners { LoopbackSocket.end(listener) }
             throw .listeningFailed("the system can't create another thread")
@@ -44,7 +43,7 @@ final class InspectorServer: Sendable {
 
     private static let backlog: Int32 = 128
 
-    /// Listens on both loopback addresses, or on 127.0.0.1 alone if the system has no IPv6.
+    /// Listens on 127.0.0.1 alone if the system doesn't support IPv6.
     private static func listen(_ port: UInt16) throws(LoopbackSocket.Failure) -> ([Int32], UInt16) {
         var failure: LoopbackSocket.Failure?
         for _ in 0..<16 {
@@ -54,8 +53,7 @@ final class InspectorServer: Sendable {
                 return ([socket, other], chosen)
             } catch {
                 if error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return ([socket], chosen) }
-                // Closes the first socket, because another program has the port on ::1 and would get the page's
-                // requests.
+                // Another program has the port on ::1 and would get the page's requests.
                 LoopbackSocket.end(socket)
                 failure = error
             }
@@ -64,7 +62,7 @@ final class InspectorServer: Sendable {
         throw failure ?? LoopbackSocket.Failure("listen")
     }
 
-    /// Stops the server. Waits until it has stopped, except on the server's own thread.
+    /// Waits until the server has stopped, except on the server's own thread.
     func stop() {
         if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
         bell.ring()
@@ -89,12 +87,11 @@ private struct PageLoop {
     private let service: PageService
     private let port: UInt16
     private let time: any TimeSource
-    /// The open connections, in the order in which they were accepted.
     private var connections: [PageConnection] = []
     private var isWatching = false
     private var hasChanges = false
     private var nextFlush: ContinuousClock.Instant
-    /// When to accept again, after the process ran out of descriptors.
+    /// Set after the process ran out of descriptors.
     private var nextAccept: ContinuousClock.Instant
 
     init(listeners: [Int32], bell: Bell, service: PageService, port: UInt16, time: any TimeSource) {
@@ -117,7 +114,7 @@ private struct PageLoop {
             connections[index].resume(service, port: port, now: now)
         }
         if now >= nextAccept { for listener in listeners { accept(listener, now) } }
-        // Starts collecting changes before the rows are created, so later changes aren't lost.
+        // Before the rows are created, so later changes aren't lost.
         watchPages()
         flush(now, interval)
         for index in connections.indices { connections[index].checkDeadline(service, port: port, now: now) }
@@ -142,7 +139,6 @@ private struct PageLoop {
         if connections.contains(where: \.hasEvents) || hasChanges {
             return Int32(clamping: Int64(max(.zero, time.now.duration(to: nextFlush)) / .milliseconds(1)) + 1)
         }
-        // Wakes once a second to check deadlines.
         return connections.isEmpty && accepts ? -1 : 1000
     }
 
@@ -159,8 +155,8 @@ private struct PageLoop {
         }
     }
 
-    /// Closes the oldest connection that hasn't sent an accepted request, or else the oldest that isn't a stream, or
-    /// else the oldest.
+    /// Closes, in this order of preference, the oldest connection that hasn't sent an accepted request, that isn't a
+    /// stream, or any.
     private mutating func makeRoom() {
         let index =
             connections.firstIndex { !$0.isKnown } ?? connections.firstIndex { !$0.isStreaming }
@@ -191,7 +187,7 @@ private struct PageLoop {
         }
     }
 
-    /// Tells the store to collect changes only while a page is open.
+    /// The store collects changes only while a page is open.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

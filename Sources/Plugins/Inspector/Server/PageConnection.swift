@@ -7,7 +7,7 @@ struct PageConnection {
     enum Phase: Equatable {
         case reading
         case streaming
-        /// Sends the last response, and then closes the connection's writing direction.
+        /// Sends the last response, then closes the writing direction.
         case finishing
         /// Discards input until the browser closes the connection, so a reset doesn't destroy the last response.
         case draining
@@ -17,7 +17,7 @@ struct PageConnection {
     let socket: Int32
     private(set) var phase = Phase.reading
     private(set) var isKnown = false
-    /// When the connection ends, unless it receives or sends bytes before then.
+    /// Moves whenever the connection receives or sends bytes.
     private(set) var deadline: ContinuousClock.Instant
     private var input: [UInt8] = []
     private var output: [UInt8] = []
@@ -26,12 +26,12 @@ struct PageConnection {
     private var nextPing: ContinuousClock.Instant
     private var drained = 0
 
-    /// The time limit for a request, and for the wait between requests.
+    /// For a request, and for the wait between requests.
     static let readingTime = Duration.seconds(15)
-    /// How long the server waits for a page that doesn't read.
+    /// For a page that doesn't read.
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
-    /// The number of unsent bytes above which no events are added.
+    /// Above this number of unsent bytes, events aren't added.
     private static let maximumWaiting = 256 << 10
 
     init(_ socket: Int32, now: ContinuousClock.Instant) {
@@ -47,7 +47,6 @@ struct PageConnection {
     var events: Int16 {
         var events: Int32 = 0
         switch phase {
-        // While a response is being sent, input isn't read.
         case .reading: if waiting == 0 { events |= Int32(POLLIN) }
         case .streaming, .draining: events |= Int32(POLLIN)
         case .finishing, .over: break
@@ -67,14 +66,14 @@ struct PageConnection {
                 drained += count
                 input = []
                 if drained > 1 << 20 { phase = .over }
-            // Ignores other input: on this connection, a page sends only its request for events.
+            // On a streaming connection, a page sends only its request for events.
             default: input = []
             }
         }
     }
 
     private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
-        // Parses the next request only after this response was sent.
+        // The next request is parsed only after this response was sent.
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }
@@ -109,8 +108,6 @@ struct PageConnection {
         }
     }
 
-    /// Sends the waiting output. After a whole response, waits for the next request or closes the connection's writing
-    /// direction.
     mutating func send(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         while waiting > 0 {
             switch LoopbackSocket.send(socket, output, from: sent) {
@@ -151,7 +148,7 @@ struct PageConnection {
 
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
-        // Sends a limited number of events, so one page doesn't hold up the others.
+        // A limit, so one page doesn't hold up the others.
         for _ in 0..<20 {
             guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
             output += bytes
@@ -167,7 +164,7 @@ struct PageConnection {
         if waiting == 0 { deadline = now + Self.writingTime }
     }
 
-    /// Ends the connection if its deadline has passed. Responds with a 408 to an incomplete request.
+    /// Responds with 408 to an incomplete request.
     mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard now >= deadline else { return }
         if phase == .reading, waiting == 0, !input.isEmpty {

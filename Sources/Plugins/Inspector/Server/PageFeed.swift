@@ -6,14 +6,14 @@ struct PageFeed {
     private var pending: [UInt64] = []
     private var first = 0
     private var isPending: Set<UInt64> = []
-    /// The number of rows that were dropped before the page could receive them.
+    /// Rows that were dropped before the page could receive them.
     private var missed = 0
     private var toolsVersion = -1
     private var clears: Int
     private let service: PageService
 
     private static let maximumRows = 200
-    /// The size in bytes above which bodies and messages aren't searched for secrets, because rows don't show them.
+    /// Larger bodies and messages aren't searched for secrets, because rows don't show them.
     private static let listedBodyBytes = 1 << 20
 
     init(_ service: PageService) {
@@ -48,7 +48,7 @@ struct PageFeed {
         (pending, first, isPending) = (kept, 0, Set(kept))
     }
 
-    /// Returns the next events for the page. Returns no bytes if the page is up to date.
+    /// Returns no bytes if the page is up to date.
     mutating func next() -> [UInt8] {
         var bytes: [UInt8] = []
         let clears = service.store.clears

@@ -1,11 +1,11 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The secrets of a started inspector: the token in the address, and the cookie that replaces it.
+/// The token in the address, and the cookie that replaces it.
 struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     let token = Self.random()
     let cookie = Self.random()
-    /// A random text by which a page recognizes whether its rows are from this start of the inspector. Not a secret.
+    /// Tells the page whether its rows are from this start of the inspector. Not a secret.
     let start = Self.random()
 
     var description: String { "PageSecrets" }
@@ -16,7 +16,7 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
         return Hexadecimal.text((0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// Returns whether a text equals a secret. Takes a time that depends only on the secret's length.
+    /// Compares in a time that depends only on the secret's length.
     static func matches(_ given: String, _ secret: String) -> Bool {
         let (given, secret) = (Array(given.utf8), Array(secret.utf8))
         var difference = given.count ^ secret.count
@@ -25,36 +25,32 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Accepts requests from the page and from the person who opens it. Refuses other programs' pages, an attacker's DNS
-/// name for this device, and requests without the token.
+/// Refuses other programs' pages, an attacker's DNS name for this device, and requests without the token.
 struct PageGuard: Sendable {
     enum Verdict: Equatable {
         case refused(status: Int)
-        /// The first visit, with the token.
         case opening
-        /// A request of the page, with the cookie.
         case known
     }
 
     let port: UInt16
     let secrets: PageSecrets
 
-    /// The cookie's name. Contains the port, because all ports of a host share cookies.
+    /// Contains the port, because all ports of a host share cookies.
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {
-        // Accepts only the names of this machine, to prevent DNS rebinding.
+        // Prevents DNS rebinding.
         let host = request.host.lowercased()
         guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
             return .refused(status: 421)
         }
-        // Refuses pages of other origins, including other ports of this host.
+        // Other ports of this host are other origins.
         if request.contains("origin"), request.field("origin")?.lowercased() != "http://\(host)" {
             return .refused(status: 403)
         }
         if request.method == "POST" {
-            // Requires both fields: browsers send `Origin` with every POST, and ask before they send JSON to another
-            // origin.
+            // Browsers send `Origin` with every POST, and ask before they send JSON to another origin.
             guard request.contains("origin"), request.field("content-type") == "application/json" else {
                 return .refused(status: 403)
             }
@@ -62,7 +58,7 @@ struct PageGuard: Sendable {
         if request.method == "GET", request.path == "/", let token = request.item("token") {
             return PageSecrets.matches(token, secrets.token) ? .opening : .refused(status: 403)
         }
-        // Refuses requests that another site caused, such as for a subresource or by a link.
+        // Another site caused the request, for example by a link or for a subresource.
         if request.contains("sec-fetch-site"), !["same-origin", "none"].contains(request.field("sec-fetch-site")) {
             return .refused(status: 403)
         }

@@ -1,12 +1,11 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A request to the inspector's server. The parser accepts only requests that browsers send (RFC 9112), and refuses
-/// ambiguous ones.
+/// Accepts only requests that browsers send (RFC 9112), and refuses ambiguous ones.
 struct PageRequest: Sendable, Equatable {
     var method: String
     var path: String
-    /// The part of the target after `?`, percent-encoded.
+    /// Percent-encoded.
     var query: String
     var host: String
     var fields: [(name: String, value: String)] = []
@@ -27,7 +26,7 @@ struct PageRequest: Sendable, Equatable {
     static let maximumBodyBytes = 128 << 10
     static let maximumFields = 64
 
-    /// Returns a field's value, or nil if the field is missing or occurs twice.
+    /// Returns nil if the field occurs twice.
     func field(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
@@ -42,7 +41,7 @@ struct PageRequest: Sendable, Equatable {
         return nil
     }
 
-    /// Parses the first request, and returns it with its length. Returns nil if the request isn't complete.
+    /// Returns nil if the request isn't complete.
     static func parse(_ input: [UInt8]) throws(Fault) -> (request: PageRequest, length: Int)? {
         guard let end = headEnd(of: input) else {
             if input.count > maximumHeadBytes { throw Fault(431) }
@@ -82,7 +81,7 @@ struct PageRequest: Sendable, Equatable {
         for bytes in lines.dropFirst() { request.fields.append(try field(bytes)) }
         guard let host = request.field("host") else { throw Fault(400) }
         request.host = host
-        // Refuses chunks, because browsers send bodies with a length.
+        // Browsers send bodies with a length.
         if request.contains("transfer-encoding") { throw Fault(501) }
         if request.field("connection")?.lowercased() == "close" { request.keepsAlive = false }
         guard request.contains("content-length") else { return (request, 0) }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// Answers the page's requests. Requests never read files.
+/// Answers the page's requests. Never reads files.
 struct PageService: Sendable {
     let store: ActivityStore
     let tools: ToolBox

@@ -3,22 +3,22 @@ import Synchronization
 
 struct ToolSettings: Codable, Sendable, Hashable {
     struct Rule: Codable, Sendable, Hashable {
-        /// A part of the URLs to which the rule applies. `*` matches any characters.
+        /// A part of the URL. `*` matches any characters.
         var pattern: String
         var status: Int
         var type: String
         var body: String
-        /// The delay of the response in milliseconds.
+        /// In milliseconds.
         var latency: Int
     }
 
-    /// The delay of every request in milliseconds.
+    /// In milliseconds.
     var delay = 0
-    /// The speed of response bodies in bytes per second, or 0 for no limit.
+    /// In bytes per second, or 0 for no limit.
     var bandwidth = 0
     /// The number of requests that have yet to fail.
     var failures = 0
-    /// The status of failed requests, or 0 for a lost connection.
+    /// 0 for a lost connection.
     var failureStatus = 0
     var rules: [Rule] = []
 
@@ -26,7 +26,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     static let maximumRules = 32
 
-    /// The settings with limited numbers, so a wrong number doesn't stop an app for hours.
+    /// Limits the numbers, so a wrong one doesn't stop an app for hours.
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)
@@ -37,7 +37,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
             var rule = rule
             rule.status = (200...599).contains(rule.status) ? rule.status : 200
             rule.latency = min(max(rule.latency, 0), 60_000)
-            // Removes a type with a line end, which would add a header field.
+            // A line end in the type would add a header field.
             if rule.type.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) { rule.type = "" }
             return rule
         }
@@ -65,12 +65,12 @@ final class ToolBox: Sendable {
     struct Plan: Sendable {
         var delay: Duration = .zero
         var bandwidth = 0
-        /// The status of the failure, or 0 for a lost connection. Nil for no failure.
+        /// The status, or 0 for a lost connection.
         var failure: Int?
         var rule: ToolSettings.Rule?
     }
 
-    /// Returns the effects of the tools on a request, or nil if all tools are off. Counts a failure.
+    /// Counts a failure. Returns nil if all tools are off.
     func plan(for url: () -> String) -> Plan? {
         guard isActive.load(ordering: .relaxed) else { return nil }
         let url = url()
@@ -95,8 +95,7 @@ final class ToolBox: Sendable {
 }
 
 enum URLPattern {
-    /// Returns whether a URL contains a pattern, in which `*` matches any characters. The time is at most proportional
-    /// to the product of both lengths.
+    /// Takes time proportional to at most the product of both lengths.
     static func matches(_ url: String, _ pattern: String) -> Bool {
         let text = Array(url.utf8)
         let pattern = Array("*\(pattern)*".utf8)
