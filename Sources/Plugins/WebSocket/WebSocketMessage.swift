@@ -23,7 +23,6 @@ public enum WebSocketMessage: Sendable, Hashable {
         }
     }
 
-    /// Returns a copy for accessories, with up to `limit` bytes.
     func report(_ direction: StreamMessage.Direction, upTo limit: Int) -> StreamMessage {
         switch self {
         case .text(let text):

@@ -13,7 +13,7 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Returns a message as one frame. Throws `encodingFailed` if zlib lacks memory.
+    /// Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -24,7 +24,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Returns a frame, compressed if that's agreed and worthwhile. Returns nil if zlib lacks memory.
+    /// Returns nil if zlib lacks memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
@@ -33,12 +33,12 @@ struct FrameWriter: ~Copyable {
         return masked(opcode, deflated.span, isDeflated: true)
     }
 
-    /// Returns a control frame. Truncates its content to 125 bytes.
+    /// Truncates the content to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
-    /// Returns a close frame. Omits a code that must not be sent, and truncates a long reason between Unicode scalars.
+    /// Omits a code that must not be sent, and truncates a long reason between Unicode scalars.
     mutating func close(_ code: CloseCode, _ reason: String = "") -> Data {
         guard code.isSendable else { return control(.close) }
         var content = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])
@@ -79,7 +79,7 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    /// Masks eight bytes at a time, because single bytes take eight times as long.
+    /// Single bytes take eight times as long.
     private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
         var target = frame.mutableBytes
@@ -97,7 +97,7 @@ struct FrameWriter: ~Copyable {
     }
 }
 
-/// The type of a frame (RFC 6455, section 5.2).
+/// RFC 6455, section 5.2.
 enum Opcode: UInt8 {
     case continuation = 0x0
     case text = 0x1
@@ -108,6 +108,6 @@ enum Opcode: UInt8 {
 
     var isControl: Bool { rawValue >= 0x8 }
 
-    /// The maximum length of a control frame's content in bytes (RFC 6455, section 5.5).
+    /// RFC 6455, section 5.5.
     static let maximumControlBytes = 125
 }

@@ -16,8 +16,7 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// Returns a compressed message without its last four bytes, which are always the same. Returns nil if there isn't
-    /// enough memory.
+    /// Omits the last four bytes, which are always the same. Returns nil if there isn't enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
         guard let deflater = unsafe deflater else { return nil }
@@ -57,7 +56,7 @@ struct MessageInflater: ~Copyable {
 
     deinit { if let inflater = unsafe inflater { unsafe errand_inflater_free(inflater) } }
 
-    /// Decompresses a part of a message, and passes the result to `body`, which throws if the message is too large.
+    /// `body` throws if the message is too large.
     mutating func inflate(
         _ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {
@@ -82,7 +81,7 @@ struct MessageInflater: ~Copyable {
     }
 
     mutating func finish(_ body: (Span<UInt8>) throws(WebSocketError) -> Void) throws(WebSocketError) {
-        // If the message ends with a final block, don't add the tail, because it would begin another block.
+        // After a final block, the tail would begin another block.
         let hasEnded = unsafe inflater.map { unsafe errand_inflater_has_ended($0) != 0 } ?? false
         if !hasEnded { try inflate(MessageDeflater.tail.span, body) }
         if !keepsWindow, let inflater = unsafe inflater, unsafe errand_inflater_reset(inflater) != 0 {

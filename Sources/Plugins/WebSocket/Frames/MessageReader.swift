@@ -1,8 +1,8 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses a server's bytes into messages (RFC 6455, section 5). A frame's head is enough to reject a message that's too
-/// large, so memory is bounded.
+/// Parses a server's bytes into messages (RFC 6455, section 5). Rejects a message that's too large by its frame's head,
+/// so memory is bounded.
 struct MessageReader: ~Copyable {
     enum Event: Equatable {
         case message(WebSocketMessage)
@@ -34,18 +34,16 @@ struct MessageReader: ~Copyable {
     private var inflater: MessageInflater?
     private let limit: Int
 
-    /// - Parameters:
-    ///   - limit: The maximum size of a message in bytes, after decompression.
-    ///   - compression: The agreed compression. Nil if messages must not be compressed.
+    /// - Parameter limit: The maximum size of a message in bytes, after decompression.
     init(limit: Int, _ compression: DeflateAgreement? = nil) {
         self.limit = limit
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Provides more bytes. Call it after `next` has returned nil.
+    /// Call it after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// Returns the next event, or nil if it needs more bytes.
+    /// Returns nil if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -186,7 +184,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// Returns the event of a complete frame, or nil if the message continues in another frame.
+    /// Returns nil if the message continues in another frame.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -217,7 +215,7 @@ struct MessageReader: ~Copyable {
     }
 }
 
-/// Checks UTF-8 in pieces (RFC 3629). Fails at the first invalid byte.
+/// Checks UTF-8 in pieces (RFC 3629).
 struct UTF8Check {
     /// The bytes that the current character lacks, and the bounds of the next byte.
     private var missing = 0
@@ -244,8 +242,7 @@ struct UTF8Check {
         return true
     }
 
-    /// Skips ASCII characters, several at a time, because most text is ASCII. Returns an index at most seven bytes
-    /// before the first byte that isn't ASCII.
+    /// Most text is ASCII. Returns an index at most seven bytes before the first byte that isn't.
     private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
         func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
         let high: UInt64 = 0x8080_8080_8080_8080

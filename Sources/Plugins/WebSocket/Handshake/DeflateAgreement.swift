@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// The compression parameters that client and server agreed on (RFC 7692, section 7.1).
+/// The agreed compression parameters (RFC 7692, section 7.1).
 struct DeflateAgreement: Hashable {
     var clientWindow: Int
     var serverWindow = 15
@@ -18,8 +18,7 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Returns the parameters that the server accepted, or nil if it didn't accept an extension. Throws if they don't
-    /// fit the client's offer.
+    /// Returns nil if the server didn't accept an extension. Throws if the parameters don't fit the client's offer.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }
@@ -62,7 +61,7 @@ struct DeflateAgreement: Hashable {
         }
     }
 
-    /// Parses a number from 8 to 15, without leading zeros and optionally quoted.
+    /// Leading zeros aren't allowed, quotes are.
     private static func bits(_ value: String?) -> Int? {
         guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
             let number = Int(text), "\(number)" == text, 8...15 ~= number

@@ -52,7 +52,7 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// The client's part of an opening handshake (RFC 6455, section 4.1).
+/// RFC 6455, section 4.1.
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
@@ -115,7 +115,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// The expected `Sec-WebSocket-Accept`, which proves that the server has processed the key.
+    /// Proves that the server has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

@@ -10,7 +10,7 @@ struct ResponseReader {
         var headers = HTTPHeaders()
     }
 
-    /// Determines where the body ends (RFC 9112, section 6.3).
+    /// RFC 9112, section 6.3.
     private enum Framing: Equatable { case none, length(Int), chunked, untilEnd }
 
     private var bytes = Data()
@@ -23,8 +23,7 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Parses the head. Returns false if it's incomplete. Skips informational heads except 101. Throws
-    /// `invalidResponse`.
+    /// Returns false if the head is incomplete. Skips informational heads except 101.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = Self.endOfHead(in: bytes) else {
@@ -43,7 +42,7 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// Returns the body without chunk framing, or nil if more bytes are needed.
+    /// Returns nil if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()
@@ -52,7 +51,7 @@ struct ResponseReader {
         case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
         case .chunked:
             let (content, isComplete) = Self.unchunked(bytes)
-            // Also limit the bytes of the framing, because chunks can be tiny.
+            // Chunks can be tiny, so their framing is limited too.
             let isCut = content.count >= limit || bytes.count - limit >= headLimit
             return isComplete || isAtEnd || isCut ? content.prefix(limit) : nil
         }
@@ -72,8 +71,7 @@ struct ResponseReader {
         return .length(Int(clamping: length))
     }
 
-    /// Returns the range from the last line's end to the head's end. Lines may end without a carriage return (RFC 9112,
-    /// section 2.2).
+    /// From the last line's end to the head's end. Lines may end without a carriage return (RFC 9112, section 2.2).
     private static func endOfHead(in bytes: Data) -> Range<Data.Index>? {
         var last: Data.Index?
         for index in bytes.indices where bytes[index] == 0x0A {
@@ -116,13 +114,13 @@ struct ResponseReader {
         return head
     }
 
-    /// Decodes UTF-8 if valid, and Latin-1 otherwise.
+    /// Falls back to Latin-1.
     private static func text(_ bytes: Data) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns the content of chunks, including an incomplete last chunk (RFC 9112, section 7.1).
+    /// Includes an incomplete last chunk (RFC 9112, section 7.1).
     private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
         var content = Data()
         var rest = bytes[...]

@@ -7,7 +7,7 @@ import Synchronization
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
-    /// The maximum number of body bytes to read if the server refuses.
+    /// Body bytes to read if the server refuses.
     private static let refusalBytes = 64 << 10
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -15,7 +15,7 @@ struct UpgradeTransport: Transport {
             try await base.connect(for: request, options: options)
         }
         do {
-            // Connecting may have taken a while, so check whether the request may still be sent.
+            // Connecting may have taken a while.
             try options.checkBeforeSending(request)
             var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
@@ -43,7 +43,7 @@ struct UpgradeTransport: Transport {
             }
             reader.push(bytes)
         }
-        // Wait only briefly for the body, which may be slow or endless: the head is enough for a redirect or a refusal.
+        // The body may be slow or endless, and the head is enough for a redirect or a refusal.
         let limit = options.time.instant(after: min(options.timeout, .seconds(1)))
         var body: Data?
         while body == nil {
@@ -76,7 +76,7 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// Returns more bytes of the body. Returns nil at its end, after the limit, or if the connection fails.
+    /// Returns nil at the body's end, after the limit, or if the connection fails.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {
@@ -89,7 +89,7 @@ struct UpgradeTransport: Transport {
         }
     }
 
-    /// Returns the request line and the header fields as bytes (RFC 9112, section 3).
+    /// RFC 9112, section 3.
     static func head(of request: HTTPRequest) -> Data {
         let text = request.urlText
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -104,7 +104,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// Removes the zone of an IPv6 address, which is meaningful only on this machine (RFC 6874, section 4).
+    /// A zone is meaningful only on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)
@@ -112,7 +112,7 @@ struct UpgradeTransport: Transport {
         return String(authority[..<zone] + authority[end...])
     }
 
-    /// Returns the URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`.
+    /// Maps `ws` and `wss` to `http` and `https`.
     static func target(of headers: HTTPHeaders, from url: URL) -> String? {
         guard let field = headers.first(where: { $0.name == .location }),
             let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"

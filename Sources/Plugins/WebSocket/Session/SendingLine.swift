@@ -2,8 +2,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Lets tasks add messages to a connection one at a time, in the order of the calls. The task that may add its message
-/// has the turn.
+/// Lets tasks add messages to a connection one at a time, in the order of the calls.
 final class SendingLine: Sendable {
     private struct State {
         var isTaken = false
@@ -17,8 +16,7 @@ final class SendingLine: Sendable {
 
     /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
-    /// - Parameter maximum: Returns how many messages there may be, including the one that has the turn. Called without
-    ///   a lock.
+    /// - Parameter maximum: The maximum number of messages, including the one that has the turn. Called without a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -55,7 +53,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// Refuses the last waiting messages, because fewer may wait after the connection was lost.
+    /// Fewer messages may wait after the connection was lost.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -77,10 +75,9 @@ final class WaitingLine: Sendable {
 
     struct Full: Error {}
 
-    /// Waits for the next change. Throws ``Full`` if too many tasks are waiting, or `CancellationError`.
+    /// Throws ``Full`` if too many tasks are waiting, or `CancellationError`.
     ///
-    /// - Parameter isToWait: Returns whether the task still has to wait. Called without a lock, after the task was
-    ///   registered, so it can't miss a change.
+    /// - Parameter isToWait: Called without a lock, after the task was registered, so it can't miss a change.
     func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let number = waiters.withLock { $0.nextNumber() }
         try await withTaskCancellationHandler {

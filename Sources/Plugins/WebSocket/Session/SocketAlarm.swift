@@ -8,7 +8,6 @@ final class SocketAlarm: Sendable {
     private struct State {
         var limits: [UInt64: Limit] = [:]
         var last: UInt64 = 0
-        /// When the timer fires. Nil without a timer.
         var fires: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var isOver = false
@@ -18,7 +17,7 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// Schedules an action, and returns a number for ``unset(_:)``. The action must be brief, and runs on any thread.
+    /// Returns a number for ``unset(_:)``. The action must be brief, and runs on any thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -67,7 +66,6 @@ final class SocketAlarm: Sendable {
             state.fires = nil
             let due = state.limits.filter { $0.value.instant <= now }
             for number in due.keys { state.limits[number] = nil }
-            // Ignore the replaced timer, which has just fired.
             if let next = state.limits.values.map(\.instant).min() { _ = arm(&state, at: next, time) }
             return due
         }
@@ -76,7 +74,7 @@ final class SocketAlarm: Sendable {
 }
 
 enum TimeLimit {
-    /// If the operation takes longer than the limit, cancels it and throws ``ErrandError`` with `timedOut`.
+    /// Throws ``ErrandError`` with `timedOut` after the limit.
     static func run<Value: Sendable>(
         _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -93,7 +91,7 @@ enum TimeLimit {
     }
 }
 
-/// The agent's clock. Until the first exchange has provided it, the system's clock.
+/// The agent's clock, or the system's until the first exchange.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

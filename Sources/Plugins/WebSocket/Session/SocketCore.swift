@@ -23,14 +23,14 @@ final class SocketCore: Sendable {
         var activity: Activity?
         var cancelWork: (@Sendable () -> Void)?
         var link: SocketLink?
-        /// Whether the connection accepts no more messages but hasn't ended yet.
+        /// The connection doesn't accept more messages, but hasn't ended yet.
         var isLeft = false
         var wasOpen = false
         var response: HTTPResponse?
         var closure: SocketLink.Closure?
         var received = FIFOQueue<Received>()
         var receivedBytes = 0
-        /// The number of delivered messages, read or not.
+        /// Delivered messages, read or not.
         var deliveries = 0
         var bytes: Int64 = 0
         var elements = 0
@@ -127,7 +127,6 @@ final class SocketCore: Sendable {
 
     func opened() async throws { _ = try await link(isSending: false) }
 
-    /// Returns the current connection. Waits for a connection if necessary.
     func link(isSending: Bool = true) async throws -> SocketLink {
         start()
         while true {
@@ -146,9 +145,9 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Adds a message to the current connection, in the order of the calls, and returns the connection.
+    /// Adds a message in the order of the calls.
     ///
-    /// - Parameter add: Adds the message. Returns false if the connection doesn't accept messages anymore.
+    /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()
         let limit = maximumWaiting
@@ -167,14 +166,14 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
-    /// Stops sending over a connection. Messages then wait for the next connection. Throws if there won't be one.
+    /// Messages then wait for the next connection. Throws if there won't be one.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
         turns.limit(to: maximumWaiting)
     }
 
-    /// Stops sending over a failed connection, because its reader may not have noticed the failure yet.
+    /// The connection's reader may not have noticed the failure yet.
     func leaveFailed(_ link: SocketLink, _ error: any Error) {
         if !error.isCancellation { try? leave(link) }
     }
@@ -186,7 +185,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Returns the next message, or nil at the end. Throws `timedOut` after the limit.
+    /// Returns nil at the end. Throws `timedOut` after the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -258,7 +257,6 @@ final class SocketCore: Sendable {
         cancelWork?()
     }
 
-    /// Ends the socket, normally or with an error. Only the first call has an effect.
     func finish(_ failure: (any Error)?) {
         let (isFirst, link, activity) = state.withLock { state in
             defer {
@@ -276,7 +274,7 @@ final class SocketCore: Sendable {
     }
 }
 
-// The following members are for the socket's activity.
+// For the socket's activity.
 extension SocketCore {
     var isOver: Bool { state.withLock { $0.isOver } }
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -298,7 +296,6 @@ extension SocketCore {
         withExtendedLifetime(old) {}
     }
 
-    /// Changes the state, unless it's closed.
     func change(to new: WebSocketState) {
         broadcaster.update { state -> Void? in
             if case .closed = state { return nil }
@@ -331,7 +328,7 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Waits until the queue of received messages has space, and adds a message to it.
+    /// Waits until the queue of received messages has space.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

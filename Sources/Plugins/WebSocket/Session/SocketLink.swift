@@ -8,12 +8,12 @@ final class SocketLink: Sendable {
     struct State {
         /// When bytes were last received, or when reading last resumed.
         var lastReceived: ContinuousClock.Instant
-        /// Whether a received message waits for the reader, so no more bytes are read.
+        /// A received message waits for the reader, so reading pauses.
         var isHeld = false
-        /// The content of the last unanswered ping, while the server doesn't read its input.
+        /// The last unanswered ping, while the server doesn't read its input.
         var pendingPong: Data?
         var added = 0
-        /// The number of the app's last ping, and of the last one that the server answered.
+        /// The app's last ping, and the last one that the server answered.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
         var isClosing = false
@@ -48,7 +48,6 @@ final class SocketLink: Sendable {
 
     // MARK: Sending
 
-    /// Encodes a message. Throws `encodingFailed`.
     func encoded(_ encode: (WebSocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
             throw WebSocketError(
@@ -56,8 +55,8 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Adds a message. Returns false if the connection doesn't accept messages anymore. If the session's user has
-    /// changed, ends the connection and throws.
+    /// Returns false if the connection doesn't accept messages anymore. Ends the connection and throws if the session's
+    /// user has changed.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
         let isAdded = try writer.withLock { writer in
@@ -77,7 +76,6 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Ends the connection and throws if its user has changed.
     private func checkUser() throws {
         do { try pin.check() } catch {
             abort(error)
@@ -85,7 +83,7 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// The error for messages that come too late.
+    /// For messages that come too late.
     var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message was sent") }
     private var isClosing: Bool { state.withLock { $0.isClosing } }
     var isEnding: Bool { state.withLock { $0.isClosing || $0.failure != nil } }
@@ -96,7 +94,7 @@ final class SocketLink: Sendable {
         connection.enqueue(frame)
     }
 
-    /// The number of bytes that the system has accepted. Can be too high while other bytes are being added.
+    /// Bytes that the system has accepted. Can be too high while other bytes are being added.
     var taken: Int {
         let pending = connection.pendingBytes
         return state.withLock { $0.added } - pending
@@ -113,15 +111,14 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Ends the connection. Readers and senders get this error, or an earlier one. Sends a close frame, but doesn't
-    /// wait until the server has read it.
+    /// Readers and senders get this error, or an earlier one. Doesn't wait until the server has read the close frame.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
         connection.close()
     }
 
-    /// Records a failure, and returns the connection's failure. Only the first one counts.
+    /// Records the first failure and returns it.
     private func kept(_ error: any Error) -> any Error {
         let failure = state.withLock { state in
             let failure = state.failure ?? error
@@ -147,7 +144,7 @@ final class SocketLink: Sendable {
         var failure: WebSocketError?
     }
 
-    /// Reads messages until the server has closed the connection. Throws if the connection fails.
+    /// Returns when the server has closed the connection.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -201,18 +198,18 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Not inlined, because its temporary values would be part of every waiting socket's memory.
+    /// Inlined, its temporary values would be part of every waiting socket's memory.
     @inline(never) private static func next(from reader: inout MessageReader) throws -> MessageReader.Event? {
         try reader.next()
     }
 
-    /// Responds to a close frame, and waits for the server to close the connection (RFC 6455, section 7.1.1).
+    /// Waits for the server to close the connection (RFC 6455, section 7.1.1).
     @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
             .closed, "the server closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // Messages that are being sent fail with this error, and so do all later messages.
+        // Messages that are being sent, and all later ones, fail with this error.
         _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
@@ -230,7 +227,7 @@ final class SocketLink: Sendable {
     }
 }
 
-// Pings and pongs in both directions (RFC 6455, sections 5.5.2 and 5.5.3).
+// Pings and pongs (RFC 6455, sections 5.5.2 and 5.5.3).
 extension SocketLink {
     /// While more bytes than this wait to be sent, pings aren't answered immediately.
     private static let maximumPending = 64 << 10
@@ -251,7 +248,6 @@ extension SocketLink {
         if let content { sendControl(.pong, content) }
     }
 
-    /// Sends a ping with a number. Returns after a pong with the same number or a later one.
     func ping() async throws {
         let number = state.withLock { state in
             state.lastPing += 1
@@ -282,7 +278,7 @@ extension SocketLink {
         pongs.resume()
     }
 
-    /// Pings a silent server, and ends the connection if the server stays silent. Returns when to check again.
+    /// Ends the connection if the server stays silent. Returns when to check again.
     func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
         let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
         guard let lastReceived else { return time.instant(after: interval) }

@@ -8,7 +8,7 @@ struct SocketSession: Sendable {
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Connects, and reconnects if the options allow it. Throws unless the socket is closed normally.
+    /// Throws unless the socket is closed normally.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -30,8 +30,8 @@ struct SocketSession: Sendable {
                     if hasLasted { silent = min(silent, 1) }
                 }
                 let end = try await use(link)
-                // If the socket is cancelled or reconnects, the end isn't a normal one, although the server may have
-                // responded to the close frame.
+                // A cancelled or reconnecting socket hasn't ended normally, although the server may have responded to
+                // the close frame.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
                 error = end ?? CancellationError()
             } catch let failure { error = failure }
@@ -48,7 +48,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Uses a connection until it ends. Returns the failure that the server's close code indicates.
+    /// Returns the failure that the server's close code indicates.
     private func use(_ link: SocketLink) async throws -> WebSocketError? {
         let (core, activity) = (core, activity)
         return try await withTaskCancellationHandler {
