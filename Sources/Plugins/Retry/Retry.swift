@@ -28,11 +28,10 @@ import ErrandSupport
 public struct RetryFilter: Filter {
     /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
-    /// Whether a request or tag requires this filter. An explicit retry filter of the agent or call replaces a required
-    /// filter.
+    /// Required by a request or tag. An explicit retry filter of the agent or call replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
-    /// Remembers the last request type without its own policy, which saves checking its conformance again.
+    /// Saves checking the conformance of the last request type again.
     private let plain = PlainType()
 
     /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that share the filter share its
@@ -85,7 +84,7 @@ public struct RetryFilter: Filter {
                 return response
             }
             if attempt == 1 { failed(exchange, policy) }
-            // A later filter has already repeated the request as often as it may, so this failure is final.
+            // A later filter has already repeated the request as often as it may.
             if exchange.finalFailureCount != counts.finalFailures { return try result.get() }
             let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == start.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
@@ -167,8 +166,7 @@ extension RetryFilter {
         return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
     }
 
-    /// Adds a random `Idempotency-Key` if the request needs it. The key is a structured-field string, in quotation
-    /// marks (RFC 9651, section 3.3.3).
+    /// The key is a structured-field string, in quotation marks (RFC 9651, section 3.3.3).
     private func withIdempotencyKey(_ exchange: Exchange) -> Exchange {
         let request = exchange.http
         guard !request.method.isIdempotent, !request.headers.contains(.idempotencyKey) else { return exchange }
@@ -178,15 +176,14 @@ extension RetryFilter {
     }
 
     /// - Parameter isUnsent: Whether no server has received any request of the call, including requests before a
-    ///   redirect.
+    /// redirect.
     private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow another
-    /// attempt.
+    /// Returns nil if the policy, deadline or budget doesn't allow another attempt.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {
@@ -215,7 +212,7 @@ extension RetryFilter {
 
 extension RetryFilter {
     private func succeeded(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool) {
-        // A cached response isn't a call to the host, so it doesn't count.
+        // A cached response isn't a call to the host.
         guard let budget = policy.budget, !response.source.isStored else { return }
         let now = exchange.time.now
         ledgers.use(exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }
@@ -239,7 +236,7 @@ extension RetryFilter {
 private struct RetryFailure {
     let reason: String
     let response: HTTPResponse?
-    /// Whether the last request reached no server. A server may still have received earlier requests of the call.
+    /// Concerns the last request only. A server may have received earlier requests of the call.
     let reachedNoServer: Bool
 
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {

@@ -44,8 +44,7 @@ public struct StandardResilience: FilterGroup {
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // A retry waits at most for `maximumRetryAfter`. If the host's pause were longer, the retry would wait again at
-        // the host limit.
+        // If the host's pause were longer than a retry may wait, the retry would wait again at the host limit.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [RetryFilter(settings.retry), HostLimitFilter(limits)]
         if let breaker = settings.breaker { filters.append(BreakerFilter(breaker)) }

@@ -87,8 +87,7 @@ public struct BreakerFilter: Filter {
         return policy.errors.contains(error.code) ? .failure : .neither
     }
 
-    /// Whether the call's deadline ended an attempt that had taken at least a second, which counts as a failure of the
-    /// host.
+    /// An attempt of at least a second that the call's deadline ended counts as a failure of the host.
     private func hasTakenTooLong(_ exchange: Exchange, since begin: ContinuousClock.Instant) -> Bool {
         guard policy.errors.contains(.timedOut), let deadline = exchange.deadline else { return false }
         let now = exchange.time.now

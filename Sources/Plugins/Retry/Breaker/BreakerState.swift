@@ -3,7 +3,7 @@ import Synchronization
 
 /// The breaker of one host: closed, open, or half open with a running probe.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent. The request's result counts only if the breaker is still in that phase.
+    /// The phase in which a request was sent. Its result counts only in the same phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
@@ -58,7 +58,7 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Admits a request or throws ``ResilienceError``. Returns nil if the record is retired.
+    /// Returns nil if the record is retired.
     func enter(at now: ContinuousClock.Instant) throws -> Ticket? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
@@ -97,7 +97,7 @@ final class BreakerState: HostRecord {
                 state.enter(.open(until: now + pause))
                 return Change(isOpen: true, message: "open for \(duration: pause): the probe of \(host) failed")
             case (.probing, .neither):
-                // The probe didn't have a result, for example because it was cancelled. The next request is the probe.
+                // The probe ended without a result, for example by cancellation. The next request is the probe.
                 state.enter(.open(until: now))
                 return nil
             case (.closed, .success), (.closed, .failure):
@@ -121,7 +121,7 @@ final class BreakerState: HostRecord {
     private var longestPause: Duration { policy.maximumPause.bounded }
 }
 
-/// Counts the results within a window of time, which it divides into ten intervals.
+/// Counts the results in a window of time that has ten intervals.
 struct ResultWindow {
     private var parts: [(number: Int64, all: Int, failures: Int)] = []
 

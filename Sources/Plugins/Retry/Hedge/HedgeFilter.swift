@@ -87,7 +87,7 @@ public struct HedgeFilter: Filter {
             guard let second else { return history.refund() }
             let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
-            // Record this duration for the first request, which would have taken at least as long.
+            // The first request would have taken at least as long.
             if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
@@ -104,7 +104,7 @@ public struct HedgeFilter: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Whether the response is written to a file. Two requests would write the same file.
+    /// Two requests would write the same file.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -112,7 +112,7 @@ public struct HedgeFilter: Filter {
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    /// Whether the response's duration is typical of the host.
+    /// Stored responses aren't typical of the host.
     private static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
     }
@@ -129,12 +129,12 @@ extension Filter where Self == HedgeFilter {
 /// The durations of recent requests to a host, and the host's budget for second requests.
 final class HedgeHistory: HostRecord {
     private struct State {
-        /// The durations of the last requests, in nanoseconds.
+        /// In nanoseconds.
         var durations: [Int64] = []
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
-        /// How many second requests the budget allows.
+        /// Second requests that the budget allows.
         var tokens = 0.0
     }
 
@@ -145,12 +145,12 @@ final class HedgeHistory: HostRecord {
 
     init(_ policy: HedgePolicy) { self.policy = policy }
 
-    /// Running requests don't keep the record. A duration that a request adds to a retired record is lost.
+    /// Running requests don't keep the record. A duration added to a retired record is lost.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
     }
 
-    /// Counts a call. Returns the delay before a second request, or nil if too few durations are known.
+    /// Returns the delay before a second request, or nil if too few durations are known.
     func begin() -> Duration? {
         let share = policy.share > 0 ? min(policy.share, 1) : 0
         return state.withLock { state in
@@ -161,7 +161,7 @@ final class HedgeHistory: HostRecord {
 
     func spend() -> Bool {
         state.withLock { state in
-            // Allow for rounding: the sum of twenty shares of 0.05 isn't exactly 1.
+            // Rounding: the sum of twenty shares of 0.05 isn't exactly 1.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens -= 1
             return true
@@ -170,7 +170,7 @@ final class HedgeHistory: HostRecord {
 
     func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
 
-    /// Adds the duration of a call's first request, or the time that it had taken when it lost.
+    /// For a loser, the time that it had taken by then.
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.bounded.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -184,7 +184,7 @@ final class HedgeHistory: HostRecord {
             guard state.durations.count >= max(2, policy.minimumSamples) else { return }
             state.untilSorted -= 1
             if state.untilSorted > 0 { return }
-            // Sorting is expensive, so do it less often once many durations are known.
+            // Sorting is expensive, so it's less frequent once many durations are known.
             let count = state.durations.count
             state.untilSorted = count < Self.capacity ? count / 4 : count
             let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
@@ -216,7 +216,7 @@ public struct HedgePolicy: Sendable, Hashable {
     }
 }
 
-/// One request of a hedged call. Keeps the checks and staged work of later filters until the winner is known.
+/// Keeps the checks and staged work of later filters until the winner is known.
 struct HedgedRequest: Sendable {
     let task: SentTask
     private let exchange: Exchange
@@ -231,7 +231,7 @@ struct HedgedRequest: Sendable {
     /// Adds the winner's checks and staged work to the call.
     func count() async { await shared.distribute(to: [exchange]) }
 
-    /// Discards the loser's checks and staged work, including those that its filters still add.
+    /// Also discards what the loser's filters still add.
     func discard() async {
         if task.isFinished { await end() } else { Task { await end() } }
     }

@@ -10,7 +10,7 @@ final class HedgeRace: Sendable {
         var running = 1
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// The number of the request whose outcome is the result, or nil after cancellation.
+        /// Nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
@@ -21,7 +21,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Sends the second request. Returns nil, without sending it, if the race is already decided.
+    /// Returns nil if the race is already decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -40,11 +40,13 @@ final class HedgeRace: Sendable {
         return second
     }
 
-    /// Records the outcome of a request. Returns whether it decides the race.
+    /// Returns whether the outcome decides the race.
     ///
     /// - Parameters:
-    ///   - number: 0 for the first request, 1 for the second.
-    ///   - isGood: Whether to use the outcome without waiting for the other request.
+    ///
+    /// - number: 0 for the first request, 1 for the second.
+    ///
+    /// - isGood: Whether to use the outcome without waiting for the other request.
     @discardableResult
     func finish(_ outcome: Outcome, of number: Int, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in
@@ -62,7 +64,6 @@ final class HedgeRace: Sendable {
                 (state.result, state.winner) = (outcome, number)
                 return (true, nil)
             }
-            // If both fail, the first failure is the result.
             (state.result, state.winner) = (failure.outcome, failure.number)
             return (true, outcome)
         }
@@ -71,7 +72,6 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// Waits for the result of the race. Cancels both requests if the awaiting task is cancelled.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

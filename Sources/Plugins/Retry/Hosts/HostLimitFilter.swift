@@ -85,7 +85,7 @@ public struct HostLimitFilter: Filter {
         return try begin(refusal.request, at: exchange.time.now)
     }
 
-    /// Reads new limits from a response. A streamed response counts as running until its body ends.
+    /// A streamed response counts as running until its body ends.
     private func adopt(
         _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
     ) -> HTTPResponse {
@@ -120,7 +120,6 @@ extension Filter where Self == HostLimitFilter {
     public static func hostLimit(_ limits: HostLimits) -> HostLimitFilter { HostLimitFilter(limits) }
 }
 
-/// Counts a request as running until its streamed body ends.
 private final class GatedBody: HTTPBodySource {
     private let chunks: BodyChunks
     private let line: HostLine

@@ -41,7 +41,7 @@ struct RateWindow {
     private var sent: [Duration] = []
     private var oldest = 0
 
-    /// Returns when the request at a position in the queue can be sent. The first position is 0.
+    /// Positions in the queue start at 0.
     func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)
@@ -61,7 +61,7 @@ struct RateWindow {
         }
     }
 
-    /// Removes the start time of a request that wasn't sent.
+    /// For a request that wasn't sent.
     mutating func remove(_ time: Duration) {
         // A buffer that isn't full must start with its oldest time.
         sent = Array(sent[oldest...] + sent[..<oldest])

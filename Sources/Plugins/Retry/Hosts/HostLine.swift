@@ -12,8 +12,8 @@ final class HostLine: HostRecord {
 
     let host: String
     private let limits: HostLimits
-    /// Times are stored as durations since this instant, because copying an optional or enum that contains an instant
-    /// calls the Swift runtime.
+    /// Times are durations since this instant, because copying an optional or enum that contains an instant calls the
+    /// Swift runtime.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -38,7 +38,7 @@ final class HostLine: HostRecord {
         case waits(HostWaiter)
     }
 
-    /// Admits or queues a request. Returns nil if this record is retired.
+    /// Returns nil if this record is retired.
     func begin(at now: ContinuousClock.Instant) throws -> Entry? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
@@ -73,8 +73,7 @@ final class HostLine: HostRecord {
         return waiter
     }
 
-    /// Updates the limits when a request has received its response or failed. If `isOver` is false, call ``leave()``
-    /// when the body ends.
+    /// Updates the limits. If `isOver` is false, call ``leave()`` when the body ends.
     ///
     /// - Parameter response: Nil after a failure.
     func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
@@ -108,7 +107,6 @@ final class HostLine: HostRecord {
         first?.signal()
     }
 
-    /// Ends a running request. Call it when the request's streamed body ends.
     func leave() {
         state.withLock { state in
             state.running -= 1
@@ -126,8 +124,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Waits until the request can be sent. Throws ``ResilienceError`` if that would be after the call's deadline or
-    /// the maximum wait.
+    /// Throws ``ResilienceError`` if the request could be sent only after the call's deadline or the maximum wait.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {
@@ -200,14 +197,14 @@ final class HostLine: HostRecord {
 }
 
 extension HostLine {
-    /// The state of a host. Times are relative to the host's `origin`.
+    /// Times are relative to the host's `origin`.
     struct State {
         var isRetired = false
-        /// The number of running requests, including requests whose streamed bodies haven't ended.
+        /// Includes requests whose streamed bodies haven't ended.
         var running = 0
         var arrivals: UInt64 = 0
         var sent: UInt64 = 0
-        /// The requests that haven't received a response, in sending order.
+        /// Requests without a response, in sending order.
         var pending: [(number: UInt64, at: Duration)] = []
         var pausedUntil: Duration?
         var quota: HostQuota?
@@ -234,7 +231,7 @@ extension HostLine {
             case later
         }
 
-        /// Returns when the request at a position in the queue can be sent. The first position is 0.
+        /// Positions in the queue start at 0.
         mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
             var news: Duration?
@@ -289,14 +286,13 @@ public struct HostLimitNote: Sendable, Hashable {
     public let wait: Duration
 }
 
-/// A request that waits until an instant or a signal.
 final class HostWaiter: Sendable {
     private struct State {
         var isSignalled = false
         var sleep: Task<Void, Never>?
     }
 
-    /// The request's number in order of arrival.
+    /// In order of arrival.
     let number: UInt64
     private let state = Mutex(State())
 

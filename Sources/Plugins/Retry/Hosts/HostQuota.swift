@@ -10,29 +10,29 @@ import ErrandMessageSyntax
 /// because the order in which the server counted them is unknown.
 struct HostQuota {
     private(set) var left: Int
-    /// The remaining requests as the host reported them.
+    /// As the host reported it.
     private var remaining: Int
     private let inFlight: Int
-    /// Whether the host reported an exhausted limit, regardless of requests in flight.
+    /// Regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
     private(set) var until: Duration
-    /// The number of the last request sent before the response arrived.
+    /// The last request sent before the response arrived.
     private var lastSent: UInt64
 
-    /// Whether the response arrived early in the period, so requests sent meanwhile count for the same period.
-    /// Otherwise, a new period may have begun: for example, with a window of 1 second and a response time of half a
-    /// second.
+    /// The response arrived early in the period, so requests sent meanwhile count for the same period. Otherwise, a new
+    /// period may have begun: for example, with a window of 1 second and a response time of half a second.
     private let isFresh: Bool
 
-    /// The tolerance for comparing times, because the seconds in a field may be rounded up or down.
+    /// The seconds in a field may be rounded up or down.
     private static let rounding = Duration.seconds(1)
     /// A response is fresh if it took at most 1/8 of the time until renewal.
     private static let freshPart = 8
 
     /// - Parameters:
-    ///   - start: When the request was sent.
-    ///   - inFlight: The number of other requests that the host may not have counted yet.
-    ///   - lastSent: The number of the last request sent so far.
+    ///
+    /// - inFlight: The number of other requests that the host may not have counted yet.
+    ///
+    /// - lastSent: The number of the last request sent so far.
     init(
         _ field: RateLimitField, _ now: Duration, since start: Duration, inFlight: Int, lastSent: UInt64,
         longest: Duration
@@ -45,7 +45,7 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// Merges the quota in the response to the request with this number.
+    /// `number` identifies the request that received the new quota.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -58,8 +58,7 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// Gives an unsent request back to the quota, unless the host may have counted the request, as it may have up to
-    /// `lastSent`.
+    /// The host may have counted requests up to `lastSent`.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
@@ -70,9 +69,9 @@ struct HostRamp {
     private var sent = 0
     private var received = 0
 
-    /// The time after which the number of admitted requests doubles.
+    /// After each step, the number of admitted requests doubles.
     private static let step = Duration.milliseconds(250)
-    /// The number of steps after which the limit ends.
+    /// After this many steps, the limit ends.
     private static let steps = 16
 
     init(_ begin: Duration) { self.begin = begin }
@@ -91,7 +90,7 @@ struct HostRamp {
 
     mutating func send() { sent += 1 }
 
-    /// Counts the response to a request, unless the request was sent before the end of the pause.
+    /// Ignores requests sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }
 
@@ -100,7 +99,7 @@ struct RateLimitField: Equatable {
     let remaining: Int
     let reset: Duration
 
-    /// Reads the limit in a response. Fails if there's no valid limit with the time at which it resets.
+    /// Fails without a valid limit that has a reset time.
     init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }
@@ -119,8 +118,7 @@ struct RateLimitField: Equatable {
         (remaining, self.reset) = (tightest.remaining, reset)
     }
 
-    /// From this value on, a reset counts as a date: some servers send the seconds since 1970 instead of the seconds
-    /// from now, and no limit lasts 30 years.
+    /// Some servers send the seconds since 1970 instead of the seconds from now, and no limit lasts 30 years.
     private static let firstDate = Duration.seconds(1_000_000_000)
 
     private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }

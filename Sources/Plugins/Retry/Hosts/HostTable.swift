@@ -5,8 +5,8 @@ import ErrandSupport
 import Synchronization
 
 protocol HostRecord: AnyObject, Sendable {
-    /// Retires the record, so it doesn't accept further requests. Returns false, without a change, if a request is
-    /// running, or if the record has current data and `isForced` is false.
+    /// Returns false, without a change, if a request is running, or if the record has current data and `isForced` is
+    /// false. A retired record doesn't accept requests.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
 }
 
@@ -21,8 +21,7 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private struct State {
-        /// The host of the last request and its record. Most requests go to the same host as the last one. `spelling`
-        /// is the scheme and authority in its URL.
+        /// Most requests go to the same host as the last one. `spelling` is the scheme and authority in its URL.
         var last: (spelling: String, host: String, record: Record)?
         var entries: [String: Entry] = [:]
         var uses: UInt64 = 0
@@ -41,8 +40,7 @@ final class HostTable<Record: HostRecord>: Sendable {
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    /// Calls `body` with the host's record. If `body` returns nil because the record is retired, calls it again with a
-    /// new record.
+    /// If `body` returns nil because the record is retired, calls it again with a new record.
     func use<Result>(
         _ request: HTTPRequest, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
     ) rethrows -> Result {
@@ -51,7 +49,7 @@ final class HostTable<Record: HostRecord>: Sendable {
         }
     }
 
-    /// Returns the record of the request's host, which can be retired at any time.
+    /// The record can be retired at any time.
     func record(for request: HTTPRequest, at now: ContinuousClock.Instant) -> Record {
         let text = request.urlText
         let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
@@ -97,19 +95,19 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Raise the number of hosts that causes a sweep. Otherwise, every new host would cause one.
+        // Otherwise, every new host would cause a sweep.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten
     }
 
-    /// Returns the host and port of a URL, such as "api.example.com:443".
+    /// Such as "api.example.com:443".
     private static func host(of url: URL) -> String {
         let origin = URLSyntax.origin(of: url)
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// Returns the beginning of a URL up to its path, such as "HTTPS://Api.example.com".
+    /// Such as "HTTPS://Api.example.com".
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in

@@ -35,7 +35,7 @@ final class RetryLedger: HostRecord {
 
     private let state = Mutex(State())
 
-    /// Keeps the counts of a host that only fails, unless forced, because the host must not get a new reserve.
+    /// Keeps a host that only fails, unless forced, because it must not get a new reserve.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -46,7 +46,6 @@ final class RetryLedger: HostRecord {
 
     // The following functions return nil if the record is retired.
 
-    /// Records a successful attempt. `isFirst` is true for the first attempt of a call.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -56,7 +55,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Records that the first attempt of a call failed. Resets expired counts if a call has succeeded since.
+    /// Resets expired counts if a call has succeeded since.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -69,8 +68,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Counts a call, until 100 retries are unused. Without this limit, a server that fails after a good week would be
-    /// flooded.
+    /// Stops at 100 unused retries, or a server that fails after a good week would be flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
@@ -82,7 +80,7 @@ final class RetryLedger: HostRecord {
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
         return state.withLock { state in
             if state.isRetired { return nil }
-            // Allow for rounding: a tenth of 70 calls isn't exactly 7.
+            // Rounding: a tenth of 70 calls isn't exactly 7.
             guard state.retries + 1 <= max(reserve, state.calls * share + 1e-6) else { return false }
             state.retries += 1
             state.lastUse = (now, budget.period)

@@ -31,15 +31,15 @@ struct SentTask: Sendable {
 
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// Waits for the request to end, even if the awaiting task is cancelled.
+    /// Waits even if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// Waits for the request to end, even if the awaiting task is cancelled.
+    /// Waits even if the awaiting task is cancelled.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
 
-    /// Waits for the response. Cancels the request if the awaiting task is cancelled.
+    /// Cancels the request if the awaiting task is cancelled.
     func joined() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await task.value
