@@ -3,5 +3,5 @@
 // Matching/  finds the recorded exchange for a request
 // Reader/    the file: its index, and entries and bodies on demand
 
-// Re-exported because apps that record also need to mask bodies.
+// Apps that record also need to mask bodies.
 @_exported public import ErrandRedaction

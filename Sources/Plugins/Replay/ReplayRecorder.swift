@@ -10,11 +10,11 @@ final class ReplayRecorder: Sendable {
         var exchanges: [(order: Int, exchange: RecordedExchange)] = []
         var cost = 0
         var omitted: [String] = []
-        /// The secrets of all exchanges, to mask them in every exchange.
+        /// Secrets of all exchanges, masked in every exchange.
         var secrets: Redactor
     }
 
-    /// The maximum size of a recorded body in bytes.
+    /// In bytes.
     static let bodyLimit = 64 << 20
     /// The maximum size of all unsaved exchanges in bytes.
     static let costLimit = 512 << 20
@@ -24,8 +24,7 @@ final class ReplayRecorder: Sendable {
 
     init(_ redaction: Redaction) {
         self.redaction = redaction
-        // Secrets of one exchange are masked in all others, except for values of short names with many meanings, such
-        // as `code`.
+        // Short names with many meanings, such as `code`, don't make their values secret in all exchanges.
         var shared = redaction
         shared.secretWords = []
         state = Mutex(State(secrets: Redactor(shared)))
@@ -33,7 +32,7 @@ final class ReplayRecorder: Sendable {
 
     var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
 
-    /// The exchanges in the order of their requests.
+    /// In the order of their requests.
     var exchanges: [RecordedExchange] {
         let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
         return exchanges.sorted { $0.order < $1.order }.map { recorded in
@@ -117,7 +116,7 @@ final class ReplayRecorder: Sendable {
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
-        // Decodes the body, because coded bodies can't be masked, and codings of the same content may differ.
+        // Coded bodies can't be masked, and codings of the same content may differ.
         if let coding = request.headers[.contentEncoding],
             let plain = ContentCodings.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {
@@ -150,7 +149,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Remembers a request's secrets. Skips cookies, because many aren't secrets.
+    /// Skips cookies, because many aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -170,13 +169,12 @@ extension Redactor {
 
 final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
-    /// The bytes that were read so far. Nil if the body exceeds the limit.
+    /// Nil if the body exceeds the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// How many bytes are left until the body counts as complete, even if it isn't read to the end. Nil if only the end
-    /// counts.
+    /// Bytes left until the body counts as complete, even if it isn't read to the end. Nil if only the end counts.
     private let left: Mutex<Int64?>
-    /// Receives the copy, or nil if the body wasn't read to the end or exceeds the limit.
+    /// Receives nil if the body wasn't read to the end or exceeds the limit.
     private let end: @Sendable (Data?) -> Void
 
     init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {

@@ -122,7 +122,7 @@ public final class ReplayTransport: Transport {
         return try await transport.send(request, options: options)
     }
 
-    /// Returns the request's body. If the body can be read only once, replaces it by the copy.
+    /// Replaces a body that can be read only once by its copy.
     private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
         if let data = request.body.data { return data }
         let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)

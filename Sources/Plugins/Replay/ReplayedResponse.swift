@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 import Synchronization
 
 struct ReplayedResponse {
-    /// The size in bytes above which a body is read on demand.
+    /// Larger bodies, in bytes, are read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -41,15 +41,13 @@ struct ReplayedResponse {
         }
     }
 
-    /// Replaces a `Location` that was masked completely by the recorded `redirectURL`, in which only secrets are
-    /// masked.
+    /// The recorded `redirectURL` replaces a `Location` that was masked completely. Only secrets are masked in it.
     private func restoreLocation(_ headers: inout HTTPHeaders) {
         guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
     }
 
-    /// Adds a missing `Content-Type`. Some programs write a body's type only next to its text. Without text, that type
-    /// is only a guess.
+    /// Some programs write a body's type only next to its text. Without text, that type is only a guess.
     private func restoreType(_ headers: inout HTTPHeaders) {
         guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
             let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
@@ -94,8 +92,7 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Returns the body as plain text if it's marked as Base64 by mistake, as in some files of Firefox, and the text
-    /// has the recorded size. Otherwise returns nil.
+    /// Some files of Firefox mark a plain text as Base64. Returns it if it has the recorded size.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
         // If every recorded size fits the decoded bytes (three for four characters), the mark is right. This avoids
         // decoding most bodies.
@@ -125,8 +122,7 @@ struct ReplayedResponse {
         return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Removes `Content-Encoding` and `Content-Length` if they contradict the recorded body. Most programs undo a
-    /// body's content coding.
+    /// Most programs undo a body's content coding, so both fields may contradict the recorded body.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -155,8 +151,7 @@ struct ReplayedResponse {
         return ErrandError(Self.code(text), "the recording has no response to this request")
     }
 
-    /// Returns the code that Errand wrote, or the code that fits a browser's text best, such as
-    /// `net::ERR_NAME_NOT_RESOLVED`.
+    /// Errors of other programs are texts such as `net::ERR_NAME_NOT_RESOLVED`.
     private static func code(_ text: String) -> ErrandError.Code {
         let codes: [ErrandError.Code] = [
             .timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse,
@@ -205,7 +200,7 @@ private final class ReplayedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Restores the bytes of a body from its recorded text. Programs write characters into an archive, whatever the body's
+/// Restores a body's bytes from its recorded text. Programs write characters into an archive, whatever the body's
 /// charset was.
 enum RecordedText {
     /// - Parameter sizes: The possible sizes of the body, if the archive contains them.
@@ -218,7 +213,7 @@ enum RecordedText {
         if let known, known.name.hasPrefix("utf-16") {
             return wide(scalars, isBig: known.name.hasSuffix("be"), isMarked: charset?.lowercased() == "utf-16", sizes)
         }
-        // Restores a byte order mark, which browsers remove.
+        // Browsers remove a byte order mark.
         if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         if isASCII { return text }
         if let known, known != .utf8, let bytes = EncodedText.bytes(scalars, in: known) { return bytes }
@@ -227,7 +222,7 @@ enum RecordedText {
     }
 
     /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then begins with a byte order
-    ///   mark, unless its size contradicts.
+    /// mark, unless its size contradicts.
     private static func wide(
         _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
     ) -> [UInt8] {
@@ -243,11 +238,10 @@ enum RecordedText {
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 
-    /// The tables of the charsets used so far. The standard defines 40 charsets.
+    /// For the charsets used so far. The standard defines 40.
     private static let tables = Mutex<[Charset: Table]>([:])
 
-    /// Encodes a text. Returns nil if a character isn't in the charset, or needs more than two bytes or an escape
-    /// sequence.
+    /// Returns nil if a character isn't in the charset, or needs more than two bytes or an escape sequence.
     static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
         let table = table(of: charset)
         var bytes: [UInt8] = []
@@ -276,14 +270,14 @@ enum EncodedText {
         for byte in UInt8(0x80)...0xFF { add([byte]) }
         let pairs: Set<String> = ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"]
         if pairs.contains(charset.name) {
-            // Adds the bytes of these two charsets' extensions last, because the standard prefers other bytes for
+            // The bytes of these two charsets' extensions come last, because the standard prefers other bytes for
             // duplicate characters.
             let extensions: ClosedRange<UInt8> = charset.name == "shift_jis" ? 0xED...0xEE : 0x81...0xA0
             let leads = (UInt8(0x81)...0xFE).filter { !extensions.contains($0) } + Array(extensions)
             for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }
         }
         if charset.name == "windows-1252" {
-            // Adds control characters, which programs keep if they follow Latin-1 literally.
+            // Programs that follow Latin-1 literally keep control characters.
             for byte in UInt8(0x80)...0x9F where table[Unicode.Scalar(byte)] == nil {
                 table[Unicode.Scalar(byte)] = [byte]
             }

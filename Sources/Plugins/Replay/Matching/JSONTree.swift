@@ -38,8 +38,7 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Returns a JSON Pointer to the first difference, or nil if the values are equal. A mask in this value matches
-    /// anything.
+    /// Returns a JSON Pointer to the first difference. A mask in this value matches anything.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
@@ -88,7 +87,7 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// A member's name. Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
+/// Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
@@ -99,8 +98,8 @@ struct JSONName: Sendable, Hashable, Comparable {
 /// Gives equal JSON numbers (RFC 8259, section 6) the same text without losing digits: `1`, `1.0` and `10e-1` are
 /// equal.
 enum JSONNumberText {
-    /// Returns the digits without outer zeros, and the power of ten of the last digit: `1e0`. A text that isn't a
-    /// number, or whose exponent has more than 15 digits, stays unchanged.
+    /// Removes outer zeros and appends the power of ten of the last digit: `1e0`. A text that isn't a number, or whose
+    /// exponent has more than 15 digits, stays unchanged.
     static func normal(_ text: String) -> String {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -121,7 +120,7 @@ enum JSONNumberText {
         return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
     }
 
-    /// Returns the exponent, or nil if it's invalid or has more than 15 digits. Zero accepts any exponent.
+    /// Returns nil if the exponent is invalid or has more than 15 digits. Zero accepts any exponent.
     private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
         guard let mark = text.first else { return 0 }
         guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }

@@ -15,7 +15,7 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// The size in bytes above which bodies, except multipart ones, are compared as bytes.
+    /// Above this size in bytes, bodies other than multipart ones are compared as bytes.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
@@ -28,8 +28,10 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///   - contentCoding: The `Content-Encoding`. Nil if the recording program has undone it.
-    ///   - depth: The number of enclosing multipart bodies.
+    ///
+    /// - contentCoding: Nil if the recording program has undone it.
+    ///
+    /// - depth: The number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { ContentCodings.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -47,14 +49,14 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// Returns whether a body without a recorded type looks like a form.
+    /// For a body without a recorded type.
     private static func looksLikeForm(_ bytes: [UInt8]) -> Bool {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Creates a multipart body from its recorded fields, which some recordings contain instead of the text.
+    /// Some recordings contain the fields instead of the text.
     init(parts: [HAREntry.Part]) {
-        // Contains all values, so masks in them are found.
+        // With all values, so masks in them are found.
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })
     }
@@ -64,7 +66,7 @@ struct ReplayBody: Sendable {
         return item.value.map { "\(name)=\($0)" } ?? name
     }
 
-    /// A digest of the content. Bodies that are equal by value have equal digests.
+    /// A digest. Bodies that are equal by value have equal digests.
     var key: String {
         var text = ""
         switch content {
@@ -79,7 +81,7 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// Describes the first difference, or returns nil if the bodies match. A mask in this body matches anything.
+    /// Returns nil if the bodies match. A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):
@@ -135,7 +137,7 @@ struct ReplayPart: Sendable {
         }
         func value(_ name: String) -> String? { fields.last { $0.name == name }?.value }
         let type = value("content-type")
-        // These fields are part of the head already, or describe how the content is sent.
+        // Part of the head already, or about how the content is sent.
         let ignored = ["content-disposition", "content-type", "content-length", "content-transfer-encoding"]
         let others = fields.filter { !ignored.contains($0.name) }.map { "\($0.name): \($0.value)" }
         head = Self.head(
@@ -146,7 +148,7 @@ struct ReplayPart: Sendable {
     private static func head(_ disposition: ContentDisposition?, type: String?, others: [String]) -> String {
         let name = disposition?.parameters["name"] ?? ""
         let file = disposition?.fileName ?? disposition?.parameters["filename"]
-        // Without a type, a part is plain text (RFC 7578, section 4.4).
+        // RFC 7578, section 4.4.
         let essence = type.flatMap { MediaType.essence(of: $0) } ?? "text/plain"
         let fields = [disposition?.type ?? "", name, file ?? "", essence] + others.sorted()
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
@@ -154,7 +156,7 @@ struct ReplayPart: Sendable {
 
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
-        // Includes the line break, because a delimiter starts a line.
+        // With the line break, because a delimiter starts a line.
         let delimiter = BytePattern(Array("\n--\(boundary)".utf8))
         let text = [UInt8(ascii: "\n")] + bytes
         var (rest, parts, start) = (text[...], [ReplayPart](), Int?.none)
@@ -173,7 +175,7 @@ struct ReplayPart: Sendable {
             }
             if isLast { return parts }
             guard line < text.endIndex else { return nil }
-            // Keeps this line's break in the remaining text, because the next delimiter may begin with it.
+            // The next delimiter may begin with this line's break.
             (rest, start) = (text[line...], line + 1)
         }
         return nil

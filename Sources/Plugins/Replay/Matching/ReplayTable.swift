@@ -4,16 +4,16 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct ReplayTable: Sendable {
-    /// The maximum size in bytes of a recorded body to compare.
+    /// In bytes.
     static let bodyLimit = 64 << 20
 
     let index: HARIndex
     private let matching: ReplayMatching
     private let redaction: Redaction
     private var exact: [String: [Int]] = [:]
-    /// The positions of items whose query a server may read as a form, by the key of ``ReplayURL/formText``.
+    /// Items whose query a server may read as a form, by the key of ``ReplayURL/formText``.
     private var forms: [String: [Int]] = [:]
-    /// The positions of items with a mask in a compared part, by method.
+    /// Items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
 
     init(_ index: HARIndex, _ matching: ReplayMatching, _ redaction: Redaction) throws(HARError) {
@@ -72,7 +72,7 @@ struct ReplayTable: Sendable {
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
-            // Leaves out the boundary, which differs in each body.
+            // The boundary differs in each body.
             guard name == .contentType, var type = MediaType(parsing: value), type.type == "multipart" else {
                 return value
             }
@@ -81,8 +81,7 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Finds the recorded items for a request. `exact` items have the same key, and `others` match in another way, for
-    /// example through masks.
+    /// `exact` items have the same key, and `others` match in another way, for example through masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {

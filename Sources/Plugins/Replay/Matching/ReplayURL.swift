@@ -30,12 +30,11 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// Characters of a path whose meaning changes if they're escaped, so their escapes stay as they are. For example,
-    /// `/a%2Fb` is one segment.
+    /// Escaping these characters changes a path's meaning, so their escapes stay. For example, `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// These characters of a query item's name. In a name, `+` may be a space, and `;` a separator.
+    /// In a name, `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// These characters of a query item's value. In a value, `=` isn't a delimiter.
+    /// In a value, `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -43,8 +42,8 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// Returns a text with uniform percent-encoding. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL,
-    /// section 1.3), but apps that follow RFC 3986 do.
+    /// Makes percent-encoding uniform. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section 1.3), but
+    /// apps that follow RFC 3986 do.
     ///
     /// - Parameter apart: The characters for which escaping makes a difference.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
@@ -53,7 +52,7 @@ struct ReplayURL: Sendable, Hashable {
         var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            // A percent sign that isn't part of an escape stands for itself.
+            // A percent sign outside an escape is literal.
             var (byte, isEscaped, length) = (bytes[index], bytes[index] == UInt8(ascii: "%"), 1)
             if isEscaped, index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
                 let low = ASCII.hexValue(bytes[index + 2])
@@ -85,7 +84,7 @@ struct ReplayURL: Sendable, Hashable {
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
-    /// Returns whether another URL matches. A mask in this URL matches any text.
+    /// A mask in this URL matches any text.
     func matches(_ other: ReplayURL) -> Bool {
         items.count == other.items.count && MaskedText.matches(origin, other.origin)
             && MaskedText.matches(path, other.path)

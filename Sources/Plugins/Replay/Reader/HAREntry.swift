@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 /// An archive's entry. Its bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the text's JSON string, without quotes. Escapes aren't decoded.
+        /// The range of the text's JSON string, without quotes and with escapes.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
@@ -26,22 +26,22 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// The HTTP version, for example "1.1" or "2".
+    /// For example "1.1" or "2".
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// The body's size in bytes as stated in the file, or -1.
+    /// The file's statement in bytes, or -1.
     private(set) var size = -1.0
-    /// The number of bytes that content coding saved on the wire.
+    /// Bytes that content coding saved on the wire.
     private(set) var compression = 0.0
-    /// Whether Errand's recorder has cut the body.
+    /// Set by Errand's recorder.
     private(set) var isCut = false
     private(set) var redirectURL = ""
     private(set) var timeToHead = Duration.zero
     private(set) var timeToReceive = Duration.zero
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Whether the file marks the entry as a WebSocket. Some programs do so for HTTP URLs.
+    /// Some programs mark entries with HTTP URLs as WebSockets.
     private var isWebSocket = false
 
     /// Whether the entry can be replayed. False for example for data URLs, WebSockets and pages of extensions.
@@ -69,7 +69,7 @@ extension HAREntry {
             case "timings": try entry.readTimings(&reader)
             case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
             case "_resourceType":
-                // Skips other types, because this unofficial field can have any type.
+                // This unofficial field can have any type.
                 guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
                 entry.isWebSocket = try reader.beginning(limit: 64)?.text == "websocket"
             case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
@@ -155,8 +155,8 @@ extension HAREntry {
         return body
     }
 
-    /// Reads header fields, and skips HTTP/2's pseudo-fields, such as `:status`. Splits values at line breaks, because
-    /// programs join fields of the same name with various line breaks.
+    /// Skips HTTP/2's pseudo-fields, such as `:status`. Splits values at line breaks, because programs join fields of
+    /// the same name with various line breaks.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in try parts(&reader) {
@@ -166,7 +166,7 @@ extension HAREntry {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
                 continue
             }
-            // Splits bytes, because CR LF is a single character in Swift.
+            // CR LF is a single character in Swift.
             for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))
@@ -196,7 +196,7 @@ extension HAREntry {
         return parts
     }
 
-    /// Returns the version's number: "1.1" for "HTTP/1.1", and "2" for "h2" and "http/2.0".
+    /// Returns "1.1" for "HTTP/1.1", and "2" for "h2" and "http/2.0".
     private static func version(_ text: String) -> String? {
         let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
         if digits.isEmpty { return nil }
@@ -215,6 +215,6 @@ extension HAREntry {
         (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
     }
 
-    /// Returns a duration. Limits the number, because converting a huge number traps.
+    /// Converting a huge number traps.
     private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
 }

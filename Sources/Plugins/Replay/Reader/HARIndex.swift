@@ -5,7 +5,6 @@ import ErrandSupport
 /// The positions of an archive's entries. Entries are read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
-        /// The index in the file, from 0.
         let number: Int
         let range: Range<Int>
         let method: String

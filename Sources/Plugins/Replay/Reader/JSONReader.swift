@@ -38,7 +38,7 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space. Returns the next byte, or nil at the end.
+    /// Skips white space. Returns nil at the end.
     mutating func space() throws(HARError) -> UInt8? {
         while let byte = try peek() {
             guard JSONGrammar.isSpace(byte) else { return byte }
@@ -60,10 +60,10 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// Reads an object. The closure receives each name, and reads or skips its value.
+    /// `member` reads or skips each value.
     ///
-    /// - Parameter nameLimit: The maximum length of a name in bytes. A longer name is passed as an empty string. The
-    ///   format's names don't exceed 256 bytes.
+    /// - Parameter nameLimit: In bytes. A longer name is passed as an empty string. The format's names don't exceed 256
+    /// bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -79,7 +79,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads an object, or `null`, which some programs write for an empty object.
+    /// Some programs write `null` for an empty object.
     mutating func objectOrNull(
         _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -98,7 +98,7 @@ struct JSONReader {
         return true
     }
 
-    /// Returns a name for an error's path, or "?" for a name that the format can't contain.
+    /// For an error's path. Returns "?" for a name that the format can't contain.
     private static func step(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
@@ -143,7 +143,7 @@ struct JSONReader {
         }
     }
 
-    /// Reads a string, or nil for `null`. Some programs omit the quotes of numbers, `true` and `false`.
+    /// Returns nil for `null`. Some programs omit the quotes of numbers, `true` and `false`.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
@@ -155,7 +155,7 @@ struct JSONReader {
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// Reads a string's range without its quotes. Returns nil for `null`.
+    /// Without quotes. Returns nil for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -165,7 +165,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Reads a number, or nil for `null`. Some programs write numbers in quotes.
+    /// Returns nil for `null`. Some programs write numbers in quotes.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -202,7 +202,7 @@ struct JSONReader {
         throw fault(.truncated, "the file ends in the middle of a string")
     }
 
-    /// Returns a string's decoded text. Replaces invalid UTF-8.
+    /// Replaces invalid UTF-8.
     private func text(_ range: Range<Int>) throws(HARError) -> String {
         var decoder = JSONStringDecoder()
         var bytes: [UInt8] = []
@@ -253,8 +253,7 @@ extension JSONReader {
         } while !closers.isEmpty
     }
 
-    /// After a value, skips the ends of the containers that end there, or a comma and the name that follows it in an
-    /// object.
+    /// After a value, skips the ends of the containers that end there, or a comma and an object's next name.
     private mutating func closeContainers(_ closers: inout [UInt8]) throws(HARError) {
         while let closer = closers.last {
             let byte = try token()

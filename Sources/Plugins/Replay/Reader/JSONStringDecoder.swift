@@ -7,7 +7,7 @@ import ErrandSupport
 /// To restore bodies byte for byte, invalid UTF-8 stays unchanged. An unpaired surrogate from U+DC80 to U+DCFF becomes
 /// a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this way.
 struct JSONStringDecoder {
-    /// An escape that is incomplete at the end of a piece.
+    /// An incomplete escape at the end of a piece.
     private var pending: [UInt8] = []
     /// The high surrogate of a pair whose low surrogate hasn't arrived.
     private var high: UInt32?
@@ -23,7 +23,7 @@ struct JSONStringDecoder {
                     index = plain
                     continue
                 }
-                // The string was scanned before, so only an escape is expected here. Any other byte stays unchanged.
+                // The string was scanned before, so only an escape is expected here.
                 guard bytes[index] == JSONGrammar.backslash else {
                     result.append(bytes[index])
                     index += 1
