@@ -23,7 +23,7 @@ final class AddedCredential: Sendable {
     let lease: CredentialKeeper.Lease
     /// Tells users apart. Nil if the added header fields already do.
     let mark: UserMark?
-    /// Whether a later filter signs the request, so a new credential needs a new signature.
+    /// A new credential then needs a new signature.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest
@@ -50,8 +50,7 @@ final class AddedCredential: Sendable {
     /// a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// Returns the request without the credential. Returns nil if the credential can't be separated from the changes of
-    /// later filters and redirects.
+    /// Returns nil if the credential can't be separated from the changes of later filters and redirects.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -82,7 +81,7 @@ final class AddedCredential: Sendable {
         for name in Set(new.map(\.name) + old.map(\.name))
         where new.values(of: name) != old.values(of: name) {
             var added = Self.added(old.values(of: name), new.values(of: name))
-            // Remove each added field once, because the request may have its own field with the same value.
+            // Once, because the request may have its own field with the same value.
             var left: [HTTPHeaders.Field] = []
             for field in headers.reversed() where field.name == name {
                 if let index = added.firstIndex(of: field.value) {
@@ -112,8 +111,7 @@ final class AddedCredential: Sendable {
         return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
     }
 
-    /// Returns a text that identifies the query items and the body that a credential added. Returns nil if it added
-    /// only header fields.
+    /// Identifies the query items and the body that a credential added. Returns nil if it added only header fields.
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {

@@ -29,7 +29,7 @@ extension AuthenticationFilter {
     }
 
     /// - Parameter refused: The response to an attempt that was already sent, and the number of staged work items
-    ///   before that attempt. Nil if no attempt was sent.
+    /// before that attempt.
     func send(
         _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         refused: (response: HTTPResponse, stagedWork: Int)?
@@ -131,7 +131,7 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// Returns a stored response without a refresh. Returns nil if the request has to be sent.
+    /// Returns nil if the request has to be sent. Doesn't refresh.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?
@@ -161,7 +161,7 @@ extension AuthenticationFilter {
     }
 }
 
-/// Thrown to stop a request before it's sent: no response is stored, so the credential has to be refreshed first.
+/// Thrown before a request is sent: no response is stored, so the credential has to be refreshed first.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
@@ -186,13 +186,12 @@ final class Refusals: Sendable {
         case absent
         /// After a refusal, the session that sets `Authorization` can still get a new credential.
         case able
-        /// After a refusal, that session can't get a new credential.
         case spent
     }
 
     private let phase = Mutex(Phase.absent)
 
-    /// Returns the instance that the request's sessions share, or nil if there's only one session.
+    /// Returns nil if the request has only one session.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
         if let begun = exchange.tags[Key.self] { return begun }
         guard next.following.contains(.authenticates) else { return nil }

@@ -51,8 +51,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
 
-    /// Returns the request with a valid credential, or nil if the slow path is needed. Not async, because most requests
-    /// find a valid credential, and an async function would cost them a frame.
+    /// Returns nil if the slow path is needed. Not async, because most requests find a valid credential, and an async
+    /// function would cost them a frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
@@ -73,14 +73,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return attempt
     }
 
-    /// Returns whether a call needs the slow path: the credential is limited to some origins, a later filter signs it,
-    /// or the request already has an `Authorization` field.
+    /// A call needs the slow path if the credential is limited to some origins, a later filter signs it, or the request
+    /// already has an `Authorization` field.
     private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
     }
 
-    /// Returns whether a request on the wire needs the slow path: it has other credentials, or a refusal depends on
-    /// more than the status.
+    /// A request on the wire needs the slow path if it has other credentials, or a refusal depends on more than the
+    /// status.
     private func waitsOnWire(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         if !exchange.tags[OwnCredentials.self].isEmpty || added(to: exchange) != nil { return true }
         if Refusals.areShared(exchange, following) || exchange.isRecordingUsers { return true }
@@ -111,8 +111,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// Tags a call of the refresh handler, so this session's credential isn't added to it. The tag also applies to
-    /// redirects.
+    /// Keeps this session's credential off a call of the refresh handler, and off the call's redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -125,8 +124,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
 }
 
-/// A request, and the credential that it carries. Not nested in the filter, because a type nested in a generic type
-/// looks up metadata at each use.
+/// Not nested in the filter, because a type nested in a generic type looks up metadata at each use.
 private struct Attempt {
     var exchange: Exchange
     /// Nil if the response can't refuse a credential.
@@ -136,7 +134,7 @@ private struct Attempt {
 // MARK: - The call
 
 extension AuthenticationFilter {
-    /// Adds the credential and runs the remaining filters. Starts over if a signature has to cover a new credential.
+    /// Starts over if a signature has to cover a new credential.
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
@@ -168,8 +166,7 @@ extension AuthenticationFilter {
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return prepared
         }
-        // A credential that is a single field needs no `AddedCredential`: on the wire, the field of the same name is
-        // replaced.
+        // On the wire, a single field is replaced by name, without an `AddedCredential`.
         let isSigned = isSigned(following)
         if lease.field == nil || origins != nil || isSigned {
             let added = AddedCredential(
@@ -209,8 +206,8 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
 }
 
 extension AuthenticationFilter {
-    /// Returns a credential, after a refresh if necessary, or nil to continue without a new credential. A call's first
-    /// credential determines its user.
+    /// Refreshes if necessary. Returns nil to continue without a new credential. A call's first credential determines
+    /// its user.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -257,7 +254,7 @@ extension AuthenticationFilter {
         return exchange.once(keeper.membership) { pinned }
     }
 
-    /// Returns the user of the call or its operation. If neither has a user yet, `member` becomes the user.
+    /// If neither the call nor its operation has a user yet, `member` becomes the user.
     private func join(
         _ member: CredentialKeeper.Membership, _ exchange: Exchange
     ) -> CredentialKeeper.Membership {
@@ -270,7 +267,7 @@ extension AuthenticationFilter {
         }
     }
 
-    /// Sets the credential's field. Returns the user's mark, if the credential has an owner.
+    /// Returns the user's mark, if the credential has an owner.
     private func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
@@ -280,15 +277,14 @@ extension AuthenticationFilter {
             exchange.http.headers = headers
         }
         let mark = lease.owner.map { UserMark($0, source: source) }
-        // A call outside an operation skips this line, because it allocates an array.
+        // Allocates an array, so only for calls in an operation.
         if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: [field]) }
         guard let mark else { return nil }
         exchange.assign(to: mark, carriedBy: [field])
         return mark
     }
 
-    /// Adds the credential, and marks the added fields as sensitive. Returns the user's mark, or nil if the added
-    /// fields identify the user.
+    /// Marks the added fields as sensitive. Returns nil if they identify the user.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?

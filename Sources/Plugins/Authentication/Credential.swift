@@ -114,8 +114,7 @@ extension HTTPRequest {
         return false
     }
 
-    /// Returns whether a byte next to a secret belongs to the same word. Delimiters such as `=` and `/` don't, although
-    /// tokens can contain them.
+    /// Delimiters such as `=` and `/` separate words, although tokens can contain them.
     private static func isOfWord(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80

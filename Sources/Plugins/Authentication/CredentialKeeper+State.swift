@@ -13,7 +13,7 @@ extension CredentialKeeper {
         let member: Membership?
     }
 
-    /// A credential and its properties, which are read once, outside the lock.
+    /// Properties are read once, outside the lock.
     final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
@@ -41,9 +41,9 @@ extension CredentialKeeper {
         /// The generation that the last sign-out began.
         private(set) var lastSignOut: UInt64 = 0
         var isExpired = false
-        /// Whether the credential had expired when it arrived. A clock is then wrong, so the server decides.
+        /// The credential had expired when it arrived. A clock is then wrong, so the server decides.
         private(set) var ignoresExpiry = false
-        /// Whether the credential comes from a refresh, and no response has accepted it yet.
+        /// The credential comes from a refresh, and no response has accepted it yet.
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
@@ -60,7 +60,7 @@ extension CredentialKeeper {
 
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// Returns the error for a request of another user, or nil for the current user.
+        /// Returns nil for the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut
@@ -101,8 +101,7 @@ extension CredentialKeeper {
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Returns the outcome for a waiting request. Requests of another user fail. If the session has ended, all
-        /// requests fail with that error.
+        /// Requests of another user fail. If the session has ended, all requests fail with that error.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -38,7 +38,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Returns the error for a request of another user, or nil for the current user.
+    /// Returns nil for the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
@@ -46,7 +46,7 @@ final class CredentialKeeper: Sendable {
 
     var isRenewable: Bool { handler != nil }
 
-    /// Returns the credential, or nil if it may have expired or a refresh is running.
+    /// Returns nil if the credential may have expired or a refresh is running.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -59,8 +59,7 @@ final class CredentialKeeper: Sendable {
         return expiry <= time.date ? nil : lease
     }
 
-    /// Returns whether the refresh handler sends the request: the request's task belongs to the handler, or the request
-    /// carries a secret that renews the credential.
+    /// The request's task belongs to the refresh handler, or the request carries a secret that renews the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -175,7 +174,7 @@ final class CredentialKeeper: Sendable {
         if case .failure(let error) = result { failure = Self.failure(error) }
         let done = state.withLock { [failure] state -> (Run, Ending, State)? in
             guard let run = state.run, run.id == id else { return nil }
-            // Keep the old state until after the unlock, because releasing it can run user code.
+            // Released after the unlock, because releasing can run user code.
             let past = state
             state.run = nil
             let old = past.known
@@ -206,7 +205,7 @@ final class CredentialKeeper: Sendable {
         return AuthenticationError(isOver ? .signedOut : .refreshFailed, underlying: error)
     }
 
-    /// - Parameter ending: The outcome for waiting requests. Nil if the session was released.
+    /// - Parameter ending: Nil if the session was released.
     func end(_ run: Run, _ ending: Ending?) {
         for task in run.tasks { task.cancel() }
         for waiter in run.waiting.values {
@@ -223,12 +222,11 @@ extension CredentialKeeper {
     final class Lease: Sendable {
         private let known: Known
         let membership: Membership
-        /// Whether the request got the credential by waiting for a refresh.
+        /// The request waited for a refresh.
         let isFresh: Bool
-        /// Whether the credential came from a refresh, and no response had accepted it yet.
+        /// The credential came from a refresh, and no response had accepted it yet.
         let isOnTrial: Bool
         let version: UInt64
-        /// The number of failed refreshes so far.
         let failures: UInt64
 
         init(_ known: Known, in state: borrowing State, isFresh: Bool = false) {
@@ -238,7 +236,7 @@ extension CredentialKeeper {
         }
 
         var credential: any Credential { known.credential }
-        /// The only field that the credential adds. Nil if its fields aren't known in advance.
+        /// Nil if the credential's fields aren't known in advance.
         var field: HTTPHeaders.Field? { known.field }
         var owner: String? { known.owner }
 
@@ -248,7 +246,7 @@ extension CredentialKeeper {
     /// The user that a call belongs to, as the generation in which the call began.
     struct Membership: Sendable {
         let generation: UInt64
-        /// Whether the call continues without a user.
+        /// The call continues without a user.
         var isAnonymous = false
     }
 
@@ -256,8 +254,7 @@ extension CredentialKeeper {
         /// Any credential, even an expired one: enough to find cached responses.
         case any
         case valid(at: Date)
-        /// A credential other than the refused one. `isRepeated`: an earlier refusal of the same request has already
-        /// led to a refresh.
+        /// `isRepeated`: an earlier refusal of the same request has already led to a refresh.
         case refused(Lease, isRepeated: Bool)
     }
 
@@ -325,7 +322,7 @@ final class RefreshScope: Sendable {
 
     init(_ keeper: ObjectIdentifier) { self.keeper = keeper }
 
-    /// Whether the handler has returned. Tasks that it started inherit the scope and may outlive it.
+    /// Tasks that the handler started inherit the scope and may outlive it.
     var isOver: Bool { over.load(ordering: .acquiring) }
 
     func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {

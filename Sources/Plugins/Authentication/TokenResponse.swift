@@ -35,15 +35,14 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
         init?(intValue: Int) { nil }
     }
 
-    /// The greatest lifetime in seconds. Greater ones make no difference, and their dates may not be encodable.
+    /// In seconds. Greater lifetimes make no difference, and their dates may not be encodable.
     private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
     private static let maximumTokenBytes = 256 << 10
 
     /// Decodes a response. Throws a `DecodingError` that names the member.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
-        /// Returns a member's key in the form that the container has: the decoder may have converted it from snake
-        /// case.
+        /// The decoder may have converted names from snake case.
         func key(_ name: String) -> Name {
             let plain = Name(stringValue: name)
             if members.contains(plain) { return plain }
@@ -108,6 +107,5 @@ extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, 
 }
 
 extension String? {
-    /// The text, or nil if it's blank.
     var unlessBlank: String? { self?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? self : nil }
 }
