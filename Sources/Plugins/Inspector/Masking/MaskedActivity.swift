@@ -6,7 +6,7 @@ import ErrandRecording
 struct MaskedActivity: Sendable {
     enum Bodies: Sendable {
         case all
-        /// Leaves out larger bodies, for lists, which don't show bytes.
+        /// Leaves out larger bodies. Lists don't show bodies.
         case upTo(Int)
     }
 
