@@ -128,16 +128,15 @@ extension FailureCode<OAuthError> {
 }
 
 enum ServerText {
-    /// Returns the text, or nil if it's blank: many servers send blank text for missing parts.
+    /// Many servers send blank text for missing parts.
     static func given(_ text: String?) -> String? {
         text?.utf8.contains { $0 > 0x20 && $0 != 0x7F } == true ? text : nil
     }
 
-    /// Returns a server's text for an error message, shortened and on one line. Masks secrets before it cuts the text,
-    /// so no part of a secret remains.
+    /// Masks secrets before it cuts the text, so no part of a secret remains.
     static func shown(_ text: String, upTo limit: Int = 200, hiding secrets: [String]) -> String {
         let secrets = secrets.filter { $0.utf8.count >= 4 }
-        // Limits the time for masking. This cut is far beyond the text that's shown.
+        // Limits the time for masking. The shown text is far shorter.
         var result = String(text.prefix(16_384))
         for secret in secrets {
             for form in Set([secret, PercentEncoding.encode(secret), FormEncoding.encode(secret)]) {

@@ -13,8 +13,10 @@ final class LoopbackListener: Sendable {
     private let reason = Mutex<(any Error)?>(nil)
 
     /// - Parameters:
-    ///   - port: The port, or nil for any free port.
-    ///   - isNamed: Whether redirects lead to `localhost` instead of the address.
+    ///
+    /// - port: Nil for any free port.
+    ///
+    /// - isNamed: Whether redirects lead to `localhost` instead of the address.
     init(on addresses: [LoopbackBrowser.Address], port fixed: UInt16? = nil, isNamed: Bool = false) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
@@ -34,15 +36,17 @@ final class LoopbackListener: Sendable {
         bell.close()
     }
 
-    /// Ends the wait with an error. Later calls have no effect.
+    /// Only the first call has an effect.
     func stop(_ error: any Error) {
         reason.withLock { if $0 == nil { $0 = error } }
         bell.ring()
     }
 
     /// - Parameters:
-    ///   - answer: The complete response to the redirect.
-    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    ///
+    /// - answer: The complete response to the redirect.
+    ///
+    /// - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {
@@ -97,7 +101,7 @@ final class LoopbackListener: Sendable {
             }
             guard ready.contains(socket) else { continue }
             if let accepted = LoopbackSocket.accept(socket) {
-                // Browsers open connections that they don't use. Close the oldest one.
+                // Browsers open connections that they don't use.
                 if connections.count >= Self.maximumConnections {
                     LoopbackSocket.end(connections.removeFirst().socket)
                 }
@@ -116,7 +120,7 @@ final class LoopbackListener: Sendable {
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Appends the bytes that have arrived. Returns false at the end of the stream.
+    /// Returns false at the end of the stream.
     private static func receive(_ socket: Int32, into bytes: inout [UInt8]) -> Bool {
         while bytes.count <= LoopbackRequest.maximumBytes {
             switch LoopbackSocket.receive(socket, into: &bytes, limit: 4096) {
@@ -128,7 +132,7 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// Sends a response without waiting, because it fits in the socket's buffer.
+    /// Doesn't wait, because the response fits in the socket's buffer.
     private static func send(_ socket: Int32, _ text: String) {
         _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
         LoopbackSocket.shutDownWriting(socket)

@@ -24,8 +24,7 @@ public protocol OAuthBrowser: Sendable {
 /// A server's sign-in page. Its URL contains the browser's redirect URI.
 public struct SignInPage: Sendable {
     private let makeURL: @Sendable (String) async throws -> URL
-    /// Returns whether a redirect belongs to this sign-in, because other programs can also send redirects to the
-    /// listener.
+    /// Other programs can also send redirects to the listener.
     let isAnsweredBy: @Sendable (_ redirect: String) -> Bool
 
     /// Creates a page, to test your own browser.

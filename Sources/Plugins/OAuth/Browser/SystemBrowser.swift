@@ -57,7 +57,7 @@ enum SystemBrowser {
         return process
     }
 
-    /// Returns the exit status, or -1 if a signal ended the process.
+    /// Returns -1 if a signal ended the process.
     private static func end(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

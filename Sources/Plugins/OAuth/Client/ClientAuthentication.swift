@@ -85,7 +85,7 @@ enum SignedToken {
     }
 }
 
-/// The claims of a client's assertion (RFC 7523, section 3).
+/// RFC 7523, section 3.
 struct AssertionClaims: Encodable {
     let iss: String
     let sub: String

@@ -14,7 +14,7 @@ enum FormEncoding {
         items.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
     }
 
-    /// Returns a query's items. Returns nil if an item is malformed, or if a name occurs twice (RFC 6749, section 3.1).
+    /// Returns nil if an item is malformed, or if a name occurs twice (RFC 6749, section 3.1).
     static func decode(_ query: some StringProtocol) -> [String: String]? {
         var items: [String: String] = [:]
         for pair in query.split(separator: "&") {

@@ -80,7 +80,7 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
-    /// Returns the next polling interval in seconds, or nil if the error is final.
+    /// In seconds. Returns nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval
@@ -91,7 +91,7 @@ enum DevicePolling {
     }
 }
 
-/// The server's response to the start of a device sign-in (RFC 8628, section 3.2).
+/// RFC 8628, section 3.2.
 struct DeviceReply {
     let deviceCode: String
     let lifetime: Int64
@@ -111,7 +111,7 @@ struct DeviceReply {
         let interval: Seconds?
     }
 
-    /// A number. Some servers send it as text, or leave it blank.
+    /// Some servers send the number as text, or leave it blank.
     private struct Seconds: Decodable {
         let number: Double?
 

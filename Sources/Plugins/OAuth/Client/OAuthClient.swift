@@ -98,7 +98,7 @@ public final class OAuthClient: Sendable {
                     continue
                 }
             }
-            // Try the next path only if this status means that the document isn't here.
+            // With other statuses, the document may be here, so don't try the next path.
             if !(300...499).contains(status) || status == 429 { break }
         }
         if let failure { throw failure }
@@ -129,7 +129,6 @@ extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension OAuthClient {
     struct Endpoint {
         let url: URL
-        /// Only token requests carry a DPoP proof.
         var hasProof = false
 
         init(_ url: URL?, _ name: String, hasProof: Bool = false) throws(OAuthError) {
@@ -140,9 +139,8 @@ extension OAuthClient {
         }
     }
 
-    /// Sends a form with the client's identity, and returns the response's body. Sends it again at most twice: with the
-    /// nonce that the server asks for (RFC 9449, section 8), and with the server's date if the server refused a signed
-    /// date.
+    /// Sends a form with the client's identity. Sends it again at most twice: with the nonce that the server asks for
+    /// (RFC 9449, section 8), and with the server's date if the server refused a signed date.
     ///
     /// - Parameter secrets: Parts of the form to hide in errors.
     func post(
@@ -167,8 +165,7 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// Whether the server refuses a date that the client has signed, because its own clock differs. Such a refusal comes
-    /// before the code or the refresh token is looked at, so these can be sent again.
+    /// The server refuses a signed date before it looks at the code or the refresh token, so these can be sent again.
     private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint, _ signedAt: Date) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
@@ -237,7 +234,7 @@ extension OAuthClient {
         }
     }
 
-    /// Returns the response's body, or throws the server's error. Some servers send errors with status 200.
+    /// Some servers send errors with status 200.
     private func body(of response: HTTPResponse, hiding secrets: [String]) throws(OAuthError) -> Data {
         let fault = ServerFault(response)
         if (200...299).contains(response.status), fault == nil { return response.data }
@@ -245,7 +242,7 @@ extension OAuthClient {
     }
 }
 
-/// A server's error response (RFC 6749, section 5.2).
+/// RFC 6749, section 5.2.
 struct ServerFault: Decodable {
     let error: String
     let error_description: String?
@@ -254,15 +251,14 @@ struct ServerFault: Decodable {
 
     init(error: String, description: String?) { (self.error, error_description) = (error, description) }
 
-    /// Ignores a description that isn't a string: some servers send a list or an object.
+    /// Some servers send a list or an object as the description, which is then ignored.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
         error = try members.decode(String.self, forKey: .error)
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
     }
 
-    /// Returns nil if the response isn't an error. An empty error code doesn't count, because some servers send it
-    /// along with a token.
+    /// Returns nil if the response isn't an error. Some servers send an empty error code along with a token.
     init?(_ response: HTTPResponse) {
         guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
             ServerText.given(fault.error) != nil

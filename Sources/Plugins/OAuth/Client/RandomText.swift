@@ -2,14 +2,14 @@ import ErrandDigests
 import ErrandEssentials
 
 enum RandomText {
-    /// Returns random bytes in base64url: 43 characters for 32 bytes (RFC 7636, section 4.1).
+    /// Returns base64url: 43 characters for 32 bytes (RFC 7636, section 4.1).
     static func make(bytes count: Int = 32) -> String {
         var generator = SystemRandomNumberGenerator()
         return Base64URL.text((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 }
 
-/// A code verifier and its S256 challenge (RFC 7636).
+/// RFC 7636.
 struct PKCE {
     let verifier: String
 

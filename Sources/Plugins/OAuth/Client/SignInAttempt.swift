@@ -21,7 +21,7 @@ final class SignInAttempt: Sendable {
     /// Nil until the browser asks for the page's URL.
     var redirectURI: String? { begun.withLock { $0 } }
 
-    /// Records the redirect URI. Returns false if the sign-in has already begun.
+    /// Returns false if the sign-in has already begun.
     func begin(_ redirectURI: String) -> Bool {
         begun.withLock { known in
             guard known == nil else { return false }
@@ -30,7 +30,7 @@ final class SignInAttempt: Sendable {
         }
     }
 
-    /// Returns the parameters of the authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3).
+    /// RFC 6749, section 4.1.1; RFC 7636, section 4.3.
     func items(_ redirectURI: String) -> [(name: String, value: String)] {
         var items = [
             (name: "response_type", value: "code"), ("redirect_uri", redirectURI), ("state", state),
@@ -52,8 +52,7 @@ enum AuthorizationRedirect {
         return FormEncoding.decode(text[text.index(after: mark)...])?["state"]
     }
 
-    /// Returns the redirect's code. First checks the address, the state and the issuer, so an error or a code of
-    /// another sign-in isn't accepted.
+    /// Checks the address, the state and the issuer first, so an error or a code of another sign-in isn't accepted.
     static func code(
         in redirect: String, to redirectURI: String, state: String, server: OAuthServer, hiding secrets: [String]
     ) throws(OAuthError) -> String {
@@ -89,7 +88,7 @@ enum AuthorizationRedirect {
         return code
     }
 
-    /// Returns the address as browsers write it: the scheme in lower case, and http and https URLs normalized.
+    /// As browsers write it: the scheme in lower case, and http and https URLs normalized.
     private static func normalized(_ address: Substring) -> String {
         let scheme = address.prefix { $0 != ":" }.lowercased()
         if ["http", "https"].contains(scheme), let url = try? URLReference(String(address)).resolved() {

@@ -101,7 +101,7 @@ public final class DPoP: Sendable {
         Place(role: role, origin: URLSyntax.origin(of: url))
     }
 
-    /// Remembers a response's nonce for the next proofs (RFC 9449, section 8.2).
+    /// The next proofs use this nonce (RFC 9449, section 8.2).
     func learn(from response: HTTPResponse, at role: Role) {
         guard let nonce = Self.nonce(in: response) else { return }
         let place = Self.place(response.url, role)
@@ -132,7 +132,7 @@ extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The claims of a proof (RFC 9449, section 4.2).
+/// RFC 9449, section 4.2.
 private struct ProofClaims: Encodable {
     let jti: String
     let htm: String

@@ -65,7 +65,7 @@ public struct OAuthServer: Sendable, Hashable {
     }
 }
 
-/// The members of the metadata, named as in RFC 8414, section 2.
+/// Named as in RFC 8414, section 2.
 private struct Members: Decodable {
     let issuer: String
     let authorization_endpoint: String?
@@ -83,8 +83,8 @@ private struct Members: Decodable {
 }
 
 enum ServerAddress {
-    /// Returns the URLs to fetch the metadata from, in order. RFC 8414, section 3.1, puts the well-known path before
-    /// the issuer's path. OpenID Connect puts it after the issuer's path.
+    /// RFC 8414, section 3.1, puts the well-known path before the issuer's path. OpenID Connect puts it after the
+    /// issuer's path.
     static func metadata(of issuer: String) throws(OAuthError) -> [URL] {
         _ = try checked(issuer, "the issuer")
         guard !issuer.contains("?"), !issuer.contains("#") else {
@@ -105,7 +105,7 @@ enum ServerAddress {
         return try checked(text, name)
     }
 
-    /// Returns the URL if it's valid and uses https. Allows http only for this machine, for development.
+    /// Allows http only for this machine, for development.
     static func checked(_ text: String, _ name: String) throws(OAuthError) -> URL {
         do { try URLSyntax.check(text) } catch {
             throw OAuthError(.invalidServer, "\(name): \(error.description)")

@@ -9,7 +9,7 @@ final class TokenVault: Sendable {
 
     private struct State {
         var number = 0
-        /// A token that couldn't be stored. It replaces the stored one, which the server may have invalidated.
+        /// Replaces the stored token, which the server may have invalidated.
         var unsaved: OAuthToken?
         var last: Task<Void, Never>?
     }
@@ -24,7 +24,7 @@ final class TokenVault: Sendable {
 
     var ticket: Ticket { state.withLock { Ticket(number: $0.number) } }
 
-    /// Begins a sign-in or a sign-out, and returns its ticket. Later writes with earlier tickets have no effect.
+    /// For a sign-in or a sign-out. Later writes with earlier tickets have no effect.
     @discardableResult
     func begin() -> Ticket {
         state.withLock { state in
@@ -42,18 +42,17 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs a closure while other processes and sessions with the same store wait.
+    /// Other processes and sessions with the same store wait.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await store.exclusively(body)
     }
 
-    /// Stores the token of a sign-in. First waits for renewals by other processes and sessions, which would replace the
-    /// token.
+    /// First waits for renewals by other processes and sessions, which would replace the token.
     func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
         do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
     }
 
-    /// Stores a token. Reports an error instead of throwing it, because the token is usable.
+    /// Reports an error instead of throwing it, because the token is usable.
     func save(_ token: OAuthToken, _ ticket: Ticket) async {
         try? await inTurn { await $0.write(token, ticket) }
     }
@@ -70,7 +69,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Removes the stored token, unless a later sign-in or sign-out has begun. Reports an error instead of throwing it.
+    /// Has no effect after a later sign-in or sign-out. Reports an error instead of throwing it.
     func remove(_ ticket: Ticket) async {
         try? await inTurn { vault in
             guard vault.ticket == ticket else { return }
@@ -81,7 +80,7 @@ final class TokenVault: Sendable {
 
     func removeAll() async throws -> OAuthToken? {
         do { return try await store.exclusively { try await removeAtOnce() } } catch {
-            // Waiting failed: the task was cancelled, or the time limit passed.
+            // The task was cancelled, or the time limit passed.
             return try await removeAtOnce()
         }
     }
@@ -94,8 +93,7 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Runs an operation after all earlier ones. Cancelling the caller doesn't cancel the operation, so a write always
-    /// finishes.
+    /// Cancelling the caller doesn't cancel the operation, so a write always finishes.
     private func inTurn<Value: Sendable>(
         _ body: @escaping @Sendable (TokenVault) async throws -> Value
     ) async throws -> Value {

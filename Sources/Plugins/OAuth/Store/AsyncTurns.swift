@@ -2,7 +2,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Lets one task at a time proceed, in order of arrival.
+/// Admits one task at a time, in order of arrival.
 final class AsyncTurns: Sendable {
     private struct State {
         var isTaken = false
@@ -11,7 +11,7 @@ final class AsyncTurns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits until no other task proceeds. Throws `CancellationError` if the task is cancelled while it waits.
+    /// Throws `CancellationError` if the task is cancelled while it waits.
     func take() async throws {
         let number = state.withLock { $0.waiting.nextNumber() }
         let isMine = await withTaskCancellationHandler {

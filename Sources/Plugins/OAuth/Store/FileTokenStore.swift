@@ -17,7 +17,7 @@ import ErrandSupport
 /// `.lock`, next to the token's file. The system releases the lock when the process ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
-    /// The longest wait for another process's lock, which is longer than the requests of a refresh take.
+    /// Longer than the requests of a refresh take.
     private static let maximumWait = Duration.seconds(120)
 
     /// The URL of the file, which may not exist yet.
@@ -36,7 +36,7 @@ public struct FileTokenStore: TokenStore {
         let path = url.path
         let data: Data
         do {
-            // Reads the attributes of the open file, so nobody can swap the file in between.
+            // Nobody can swap the open file.
             let file = try SystemFile(path, [.read, .refusesLinks])
             guard let status = file.status, status.permissions & 0o077 == 0 else {
                 throw OAuthError(

@@ -16,7 +16,6 @@ public struct OAuthToken: Credential, Hashable, Codable {
         /// The scheme in the `Authorization` header, such as "Bearer".
         public var description: String { rawValue }
 
-        /// Accepts a `token_type` in any case. Returns nil for an unknown type.
         init?(tokenType: String) {
             switch tokenType.lowercased() {
             // Apigee calls it BearerToken.
@@ -65,7 +64,7 @@ public struct OAuthToken: Credential, Hashable, Codable {
 
     var secrets: [String] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-    /// Returns this token, with missing or blank parts taken from the old token (RFC 6749, section 6).
+    /// Missing or blank parts come from the old token (RFC 6749, section 6).
     func renewing(_ old: OAuthToken) -> OAuthToken {
         var new = self
         new.refreshToken = ServerText.given(refreshToken) ?? old.refreshToken
