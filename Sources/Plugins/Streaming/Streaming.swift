@@ -4,5 +4,5 @@
 // Bodies/   response bodies as sequences of elements
 // Parsing/  finds lines, events, and JSON values in arbitrary chunks
 
-// Exported, because reconnection options contain types of `ErrandBackoff`.
+// Reconnection options contain types of `ErrandBackoff`.
 @_exported public import ErrandBackoff

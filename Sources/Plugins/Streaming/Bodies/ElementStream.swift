@@ -72,7 +72,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             } catch { throw ended(by: error) }
         }
 
-        /// Ends the stream, unless an element couldn't be decoded. Returns the error to throw.
+        /// Keeps a decoding error, and otherwise ends the stream. Returns the error to throw.
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
             if (error as? StreamingError)?.code == .decodingFailed { return error }

@@ -2,8 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A stream's activity. `cancelAll` cancels it, and accessories observe it. It ends with its reader. Each connection is
-/// a request that belongs to the activity.
+/// A stream's activity, which ends with its reader. Each connection is a request that belongs to the activity.
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
@@ -36,7 +35,7 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// Sends the request, and returns the response. Its body is cancelled with the activity.
+    /// The response's body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http
@@ -62,7 +61,7 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// Returns the error to throw: `cancelled` for every error that cancellation causes.
+    /// Every error that cancellation causes becomes `cancelled`.
     func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
@@ -73,7 +72,6 @@ final class StreamSession: Sendable {
         activity.report(.progress(progress))
     }
 
-    /// Throws if the stream's user has changed.
     func checkUser() throws { try pin.check() }
 
     func countElement() { state.addElement() }
@@ -85,7 +83,7 @@ final class StreamSession: Sendable {
         })
     }
 
-    /// Whether the activity was cancelled, and not only its reader.
+    /// False if only the reader was cancelled.
     var isCancelled: Bool { state.isCancelled }
 
     func cancel() { activity.cancel() }
@@ -148,7 +146,7 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// Keeps the closure that cancels the running operation. If the stream was already cancelled, calls it immediately.
+    /// If the stream was already cancelled, calls the closure immediately.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel
@@ -169,7 +167,7 @@ private final class StreamState: Sendable {
         throw ErrandError(.cancelled, "the stream was cancelled")
     }
 
-    /// Waits for the end of the stream. Throws the reader's error.
+    /// Throws the reader's error.
     func ended() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

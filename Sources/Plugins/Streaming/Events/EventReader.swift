@@ -29,7 +29,7 @@ import Synchronization
 
     deinit { finish(nil) }
 
-    /// Returns the next event if it has already been received. Doesn't wait.
+    /// Doesn't wait.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
@@ -101,8 +101,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Tries to connect once. After a failure, waits before the next attempt. Returns false if the server ended the
-    /// stream.
+    /// After a failure, waits before the next attempt. Returns false if the server ended the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -159,8 +158,7 @@ import Synchronization
         return session
     }
 
-    /// Handles the end of a connection, and waits before the next one. Returns false if there won't be another
-    /// connection.
+    /// Waits before the next connection. Returns false if there won't be one.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
@@ -199,7 +197,6 @@ import Synchronization
         status.change(to: .waiting(until: instant, after: error))
         session?.note("reconnecting in \(duration: wait)")
         do {
-            // Don't create a task if there's no wait.
             if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }
             try Task.checkCancellation()
         } catch {
@@ -208,7 +205,7 @@ import Synchronization
     }
 }
 
-/// Makes a request ask for an event stream (HTML standard, section 9.2.3).
+/// HTML standard, section 9.2.3.
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
@@ -231,7 +228,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Throws unless the response is an event stream, or has status 204, which ends the stream.
+    /// Status 204 ends the stream.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {

@@ -6,7 +6,7 @@ import ErrandSupport
 /// call.
 @usableFromInline class ElementReader<Element> {
     final var session: StreamSession?
-    /// Whether the stream was cancelled. Elements that have already been received are then not delivered.
+    /// Received elements are then not delivered.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
     func push(_ chunk: Data) {}
@@ -14,7 +14,7 @@ import ErrandSupport
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Reads lines. Not generic, which makes it twice as fast.
+/// Not generic, which makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
@@ -73,14 +73,14 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// Parses lines of text. The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid
-/// line throws. In an unknown charset, lines are read as UTF-8, and an invalid line throws.
+/// The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid line throws. In an
+/// unknown charset, lines are read as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
     /// Nil for UTF-8.
     private let charset: Charset?
     private let unreadable: String?
-    /// Whether the charset's label is unknown. As in browsers, text that is valid UTF-8 is then read anyway.
+    /// As in browsers, text that is valid UTF-8 is read despite an unknown label.
     private let isUnknown: Bool
 
     /// - Parameter label: Nil for UTF-8.
@@ -88,7 +88,7 @@ struct LineParser: ~Copyable {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
         isUnknown = charset == nil
-        // UTF-16 isn't supported, because its line endings aren't single bytes.
+        // UTF-16's line endings aren't single bytes.
         unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
         self.charset = charset == .utf8 ? nil : charset
     }
@@ -154,7 +154,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// Decodes an element. Throws `decodingFailed` with the element's position.
+    /// Throws `decodingFailed` with the element's position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(found.bytes) } catch {
             throw StreamingError(
@@ -164,7 +164,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a reader for the splitter's elements. If `Value` is `Data`, the reader doesn't decode them.
+    /// `Data` elements aren't decoded.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

@@ -11,7 +11,7 @@ struct EventParser: ~Copyable {
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// The ID of the last event, including events without data. The next connection continues from this ID.
+    /// Includes events without data. The next connection continues from this ID.
     var lastEventID: String { fields.lastEventID }
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
@@ -19,7 +19,7 @@ struct EventParser: ~Copyable {
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// Discards an incomplete event, because only a blank line completes an event.
+    /// Only a blank line completes an event.
     mutating func finish() { fields.discard() }
 
     mutating func next() throws -> ServerSentEvent? {
@@ -42,7 +42,7 @@ struct EventParser: ~Copyable {
     }
 }
 
-/// The fields of the event that is being parsed. Uses the standard's names for buffers.
+/// The event that is being parsed, with the standard's names for buffers.
 private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
@@ -68,7 +68,7 @@ private struct EventFields {
 
     /// - Parameter position: The line's position in the stream, for errors.
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
-        // First check eight bytes one by one, because the colon is usually among them.
+        // The colon is usually among the first eight bytes.
         var near = 0
         while near < min(8, line.count), line[near] != 0x3A { near += 1 }
         let found = near < min(8, line.count) ? near : line.firstIndex(of: 0x3A, from: near)
@@ -128,7 +128,7 @@ private struct EventFields {
         reconnectionTime = .milliseconds(milliseconds)
     }
 
-    /// The maximum reconnection time in milliseconds: one day.
+    /// One day, in milliseconds.
     private static let longestRetry: Int64 = 86_400_000
 
     mutating func dispatch() -> ServerSentEvent? {

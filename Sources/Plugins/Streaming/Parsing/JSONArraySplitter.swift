@@ -124,7 +124,7 @@ struct JSONValueScanner {
         while position < bytes.count {
             let byte = bytes[position]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
-                // If a byte can't begin a value, treat it as a value, so the decoder rejects it.
+                // A byte that can't begin a value counts as a value, so the decoder rejects it.
                 return max(position, 1)
             }
             position += 1

@@ -13,7 +13,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var state = State.start
     private var isFinished = false
-    /// The number of bytes at the start of the window that are known to contain no separator.
+    /// Bytes at the start of the window that don't contain a separator.
     private var scanned = 0
     private var count = 0
 

@@ -7,21 +7,21 @@ struct LineScanner: ~Copyable {
     enum Ends: Sendable {
         /// LF, CR LF, and CR.
         case any
-        /// Only LF. A CR before it is part of the line.
+        /// A CR before LF is part of the line.
         case lineFeed
     }
 
     private(set) var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
-    /// The position of the next LF and CR, or the position up to which the window contains none.
+    /// The position of the next LF or CR, or the position up to which the window contains neither.
     private var lineFeed = Mark()
     private var carriageReturn = Mark()
     private var skipsLineFeed = false
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
     private(set) var lineCount = 0
-    /// Where the last returned line begins in the stream.
+    /// In the stream.
     private(set) var lineStart: Int64 = 0
 
     private struct Mark {
@@ -50,8 +50,8 @@ struct LineScanner: ~Copyable {
 
     var offset: Int64 { window.offset }
 
-    /// Returns the range of the next line, or nil if the line is incomplete. The range excludes the ending, and is
-    /// valid until the next `push`. Use `rest()` for text after the last line ending.
+    /// Returns nil if the line is incomplete. The range excludes the ending, and is valid until the next `push`. Use
+    /// `rest()` for text after the last line ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
         let feed = lineFeed.find(0x0A, in: window)
@@ -83,7 +83,7 @@ struct LineScanner: ~Copyable {
 
     private mutating func endMarks(after end: Int) -> Int {
         if end + 1 < window.count { return window.storage[window.start + end + 1] == 0x0A ? 2 : 1 }
-        // The line is complete. If LF comes next, it belongs to this line's ending.
+        // If LF comes next, it belongs to this line's ending.
         skipsLineFeed = true
         return 1
     }
@@ -124,7 +124,7 @@ struct LineScanner: ~Copyable {
     }
 }
 
-/// Finds the values of NDJSON or JSON Lines, one per line. Skips blank lines. The last line needs no ending.
+/// Finds the values of NDJSON or JSON Lines. Skips blank lines. The last line needs no ending.
 final class JSONLineSplitter: ElementSplitter {
     private var lines: LineScanner
 
@@ -146,7 +146,7 @@ final class JSONLineSplitter: ElementSplitter {
         return nil
     }
 
-    /// Returns the range without JSON's white space at both ends (RFC 8259, section 2).
+    /// JSON's white space (RFC 8259, section 2).
     private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
         var (first, end) = (0, text.count)
         while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
@@ -165,7 +165,7 @@ struct ByteWindow {
     private(set) var start = 0
     /// The window's position in the stream.
     private(set) var offset: Int64 = 0
-    /// The maximum capacity in bytes that an empty window keeps.
+    /// The capacity in bytes that an empty window keeps.
     private static let keptCapacity = 1 << 20
 
     var count: Int { storage.count - start }
@@ -173,7 +173,7 @@ struct ByteWindow {
 
     func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
 
-    /// Appends bytes. Invalidates indices into `storage`.
+    /// Invalidates indices into `storage`.
     mutating func append(_ chunk: Data) {
         if chunk.isEmpty { return }
         makeRoom(for: chunk.count)
