@@ -60,12 +60,12 @@ public struct EnvironmentFilter: Filter {
         return try await next.sending(exchange)
     }
 
-    /// Returns whether an absolute URL, such as a "next" link, has the origin of the environment or its CDN.
+    /// An absolute URL, such as a "next" link, can have the origin of the environment or its CDN.
     private func isService(_ url: URL, _ settings: ServiceConfiguration) throws -> Bool {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Returns the URL with the base URL in place of the placeholder, or `nil` without a placeholder.
+    /// Returns `nil` without a placeholder.
     private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -81,13 +81,13 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// A placeholder in URLs, which the filter replaces with a base URL.
+/// Stands in for a base URL in URLs until the filter replaces it.
 enum Placeholder: CaseIterable {
     case base, cdn
 
     static let all = allCases
 
-    /// The placeholder's origin, with a trailing slash.
+    /// Ends with a slash.
     var origin: String {
         switch self {
         case .base: "https://environment.invalid/"
@@ -95,7 +95,7 @@ enum Placeholder: CaseIterable {
         }
     }
 
-    /// The base for relative paths. It distinguishes them from paths that start at the origin.
+    /// Distinguishes relative paths from paths that start at the origin.
     var directory: String { origin + "~base~/" }
 }
 

@@ -77,7 +77,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// Returns the request with the parameters, or `nil` if it doesn't change.
+    /// Returns `nil` if the request doesn't change.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {

@@ -7,8 +7,8 @@ enum BodyParameters {
     case form(String)
     case json(JSONObjectText)
 
-    /// Reads the parameters in a body. Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a
-    /// form or JSON isn't valid or isn't in memory, because it can be neither signed nor changed.
+    /// Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a form or JSON isn't valid or
+    /// isn't in memory, because it can be neither signed nor changed.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
@@ -33,12 +33,12 @@ enum BodyParameters {
         }
     }
 
-    /// Returns whether the request applied a content coding itself, which a filter can't undo.
+    /// A filter can't undo a content coding that the request applied itself.
     static func isForeign(_ http: HTTPRequest) -> Bool {
         http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }
 
-    /// Returns the bytes of a body that is encoded when opened. Doesn't open a body that can be read only once.
+    /// For a body that is encoded when opened. Doesn't open a body that can be read only once.
     private static func encoded(_ body: RequestBody) throws -> Data? {
         guard body.isReplayable, body.length == nil else { return nil }
         let opened = try body.open()
@@ -46,7 +46,7 @@ enum BodyParameters {
         return opened.data
     }
 
-    /// Returns the decoded parameters in order. JSON values other than strings are JSON text.
+    /// JSON values other than strings are JSON text.
     func parameters(filter: String) throws -> [SigningInput.Parameter] {
         switch self {
         case .form(let text):
@@ -74,10 +74,10 @@ enum QueryText {
         }
     }
 
-    /// Adds items to a query. Compares decoded names, and keeps the encoding of existing items.
+    /// Compares decoded names, and keeps the encoding of existing items.
     static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
         if old.isEmpty { return new }
-        // Keep empty items, to leave the existing text unchanged.
+        // Empty items stay, to leave the existing text unchanged.
         let olds = QueryItem.split(old, keepingEmpty: true)
         let news = QueryItem.split(new, keepingEmpty: true)
         switch rule {

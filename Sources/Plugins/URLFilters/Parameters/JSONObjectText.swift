@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// A JSON object's bytes and the ranges of its members. Adding members doesn't change the rest: order, spacing, and
-/// numbers beyond the precision of `Double`.
+/// Adds members to a JSON object. The other bytes stay unchanged: order, spacing, and numbers beyond the precision of
+/// `Double`.
 struct JSONObjectText {
     struct Fault: Error { let offset: Int }
 
@@ -12,7 +12,7 @@ struct JSONObjectText {
         /// From the name's opening quote to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
-        /// The decoded value, or `nil` if it isn't a valid string.
+        /// `nil` if the value isn't a valid string.
         let text: String?
     }
 
@@ -24,7 +24,7 @@ struct JSONObjectText {
         data.first { !JSONGrammar.isSpace($0) } == JSONGrammar.openBrace
     }
 
-    /// Reads the members of an object. Skips nested values by their brackets and tokens, without recursion.
+    /// Skips nested values by their brackets and tokens, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
         var reader = Reader(bytes)
@@ -36,8 +36,7 @@ struct JSONObjectText {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// Returns the object with more members. Names are unique in JSON, so `.append` adds only missing members, like
-    /// `.keep`.
+    /// Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule, filter: String) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -124,7 +123,7 @@ struct JSONObjectText {
                 case .closeBrace, .closeBracket: try expect(open.popLast() ?? .invalid, token)
                 case .comma, .colon: if open.isEmpty { throw Fault(offset: token.range.lowerBound) }
                 case .string:
-                    // Only checks that the string has an end. The receiver checks its content.
+                    // The receiver checks the string's content.
                     if token.content.upperBound == token.range.upperBound { throw Fault(offset: bytes.count) }
                 case .number, .literal, .invalid:
                     if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }

@@ -43,7 +43,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// Returns the parameters to add: the time, if the signer has a timestamp, and then the signature.
+    /// Returns the time, if the signer has a timestamp, and then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
     }
@@ -69,7 +69,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         return added + [(signature, encoding.text(of: code))]
     }
 
-    /// Returns the seconds since 1970, or 0 if the date is out of range.
+    /// Returns 0 if the date is out of range.
     private static func seconds(_ date: Date) -> String {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }

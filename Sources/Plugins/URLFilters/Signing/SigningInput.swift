@@ -55,7 +55,7 @@ public struct SigningInput: Sendable {
 
     let filter: String
 
-    /// Compares bytes, because the order must not depend on a locale.
+    /// The order must not depend on a locale.
     private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 
     private static func encode(_ text: String) -> String {

@@ -62,8 +62,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
-        // Marks the secrets before setting the URL. If a later filter moved the request to an origin that mustn't see
-        // the secrets, setting the URL removes them and their marks.
+        // Before the URL is set: if a later filter moved the request to an origin that mustn't see the secrets, setting
+        // the URL removes them and their marks.
         for (step, items) in secrets {
             exchange.assign(
                 to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))
@@ -81,8 +81,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
 }
 
 extension URLFilterChain.Step {
-    /// Calls a filter that returns a new URL. If the cache key has a different URL and contains the filter's change,
-    /// calls the filter for that URL too.
+    /// If the cache key has a different URL and contains the filter's change, calls the filter for that URL too.
     fileprivate func apply(to url: URLText, _ exchange: Exchange) async throws -> URLText {
         let new = try await filter.filter(try url.url(), for: exchange)
         guard !isHidden, let key = try url.keyURL() else {
@@ -96,8 +95,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Calls the remaining filters. Adds the request to an error that lacks one, because the agent knows only the
-    /// request before this filter changed it.
+    /// Adds the request to an error that lacks one, because the agent knows only the request before this filter changed
+    /// it.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http

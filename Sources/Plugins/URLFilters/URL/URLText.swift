@@ -21,7 +21,7 @@ public struct URLText: Sendable {
     var keyText: String?
     private(set) var isChanged = false
     var filter = ""
-    /// Whether cache keys leave out the running filter's changes.
+    /// Cache keys leave out the running filter's changes.
     var isHidden = false
 
     /// Creates the text of an absolute URL.
@@ -41,11 +41,11 @@ public struct URLText: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw error(.invalidURL, "it created an invalid URL")
         }
-        // Removes dot segments, as the agent does when it builds a request. Later filters then use the same path.
+        // Removes dot segments as the agent does, so later filters use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Applies an edit to the text and, unless the change is hidden, to the cache key's URL.
+    /// Also edits the cache key's URL, unless the change is hidden.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -74,9 +74,9 @@ extension URLText: CustomStringConvertible, CustomReflectable {
 
 /// UTF-8 offsets of a URL's parts.
 struct URLLayout {
-    /// The start of the path, or `nil` without a scheme.
+    /// `nil` without a scheme.
     var pathStart: Int?
-    /// The offset of the question mark, or the path's end.
+    /// The path's end without a query.
     var queryStart: Int
     var hasQuery: Bool
     /// The offset of `#`, or the end of the text.
@@ -205,7 +205,7 @@ extension URLText {
         try Self.checkWithoutQuery(base, filter: filter)
     }
 
-    /// Throws if a base URL has a query or fragment, which would be lost when a path is appended.
+    /// Appending a path would lose a base URL's query or fragment.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
             throw URLFilterError(.invalidURL, filter: filter, "a base URL can't have a query or a fragment")
@@ -226,7 +226,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// Returns the path with a leading slash. Throws if the text can't be a path.
+    /// Adds a leading slash.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -237,7 +237,6 @@ extension URLText {
         }
     }
 
-    /// Removes trailing slashes.
     static func normalized(prefix: String) -> String {
         String(prefix.reversed().drop { $0 == "/" }.reversed())
     }
@@ -250,13 +249,13 @@ extension URLText {
         QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
     }
 
-    /// The query without its question mark.
+    /// Without its question mark.
     var query: Substring {
         let layout = URLLayout(text)
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
-    /// Returns the items of the query, as written, that another query lacks, or `nil` if it contains all of them.
+    /// Returns the items, as written, that another query lacks, or `nil` if it contains all of them.
     func items(besides other: Substring) -> String? {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
