@@ -4,5 +4,5 @@
 // Log/        the log: records, levels, and the sinks that write them
 // Events/     an accessory made of closures
 
-// Re-exported because apps that log also need to mask bodies.
+// Apps that log also need to mask bodies.
 @_exported public import ErrandRedaction

@@ -108,7 +108,7 @@ public final class EventAccessory: Accessory {
         call(for: event, of: activity.id)?()
     }
 
-    /// Returns the event's closure, if any. The caller runs it after unlocking.
+    /// The caller runs the closure after unlocking.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

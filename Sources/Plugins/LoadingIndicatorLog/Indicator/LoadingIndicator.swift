@@ -174,7 +174,7 @@ final class LoadingObservers: Sendable {
 
     var states: AsyncStream<LoadingState> { broadcaster.states }
 
-    /// Passes a changed state to the readers and presenters. Called on one thread at a time.
+    /// Called on one thread at a time.
     func notify(_ new: LoadingState) {
         if last == new { return }
         broadcaster.send(new)

@@ -3,7 +3,7 @@ import Errand
 /// Computes the indicator's visible state from events and from the times that callers pass. A duplicate start counts
 /// once, and an end without a start is ignored.
 struct LoadingTimeline: Sendable {
-    /// A duration instead of an instant, because an optional instant would cost a runtime call.
+    /// An optional instant would cost a runtime call.
     typealias Time = Duration
 
     private struct Live: Sendable {
@@ -35,7 +35,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// Adds an activity. If `counts` is false, the activity counts only after ``count(_:)`` is called.
+    /// If `counts` is false, the activity counts only after ``count(_:)`` is called.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1

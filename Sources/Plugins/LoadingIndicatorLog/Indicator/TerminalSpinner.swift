@@ -140,8 +140,7 @@ extension TerminalSpinner.Terminal {
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// Returns the line to draw. Leaves the last of the terminal's columns free, because some terminals would wrap the
-    /// line.
+    /// Leaves the last of the terminal's columns free, because some terminals would wrap the line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -153,7 +152,7 @@ enum SpinnerLine {
         return (isColored ? "\u{1B}[36m\(sign)\u{1B}[0m" : sign) + rest
     }
 
-    /// Replaces control characters, which could move the cursor.
+    /// Control characters could move the cursor.
     static func clean(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
@@ -176,7 +175,7 @@ enum SpinnerLine {
         return result
     }
 
-    /// Returns the number of columns of a character: two in East Asian scripts and for emoji.
+    /// Two columns in East Asian scripts and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         // Some terminals use one column for characters that a variation selector turns into emoji. Cutting too early is

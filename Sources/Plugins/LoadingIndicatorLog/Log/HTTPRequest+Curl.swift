@@ -24,9 +24,9 @@ extension HTTPRequest {
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", ShellText.quoted(method.rawValue)]
-        // curl counts the body itself, which masks or a user of the command have changed.
+        // curl counts the body itself: masking or the user may have changed the length.
         for field in fields where field.name != .contentLength {
-            // For an empty value, curl wants a semicolon; a colon alone removes the field.
+            // For an empty value, curl expects a semicolon. A colon alone removes the field.
             words += ["-H", ShellText.quoted(Self.line(field))]
         }
         var before = ""
@@ -86,7 +86,7 @@ extension HTTPRequest {
         return (ShellText.piping(bytes), "")
     }
 
-    /// Whether a text is safe to print, because it can't move the terminal's cursor.
+    /// A safe text can't move the terminal's cursor.
     private static func isHarmless(_ text: String) -> Bool {
         let lines = text.replacing("\r\n", with: "\n")
         return lines == ControlCharacters.escaped(lines, allowsLines: true)

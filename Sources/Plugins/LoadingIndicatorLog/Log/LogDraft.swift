@@ -13,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// The HTTP version from the transport's events, for a response without a version.
+        /// From the transport's events, for a response without a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -24,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The parts of a response that a record needs. Keeping the body would use memory while a record waits in the
-    /// queue. Keeping the response would force its receivers to copy it before they change it.
+    /// Keeping the body would use memory while a record waits in the queue. Keeping the response would force its
+    /// receivers to copy it before they change it.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -91,9 +91,9 @@ final class LogDraft: Sendable {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        // Reads the headers first, because secrets in them are masked in all other values too.
+        // Secrets in the headers are masked in all other values too.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
-        // Masks the label like a URL, because it may contain the request's URL.
+        // The label may contain the request's URL.
         let label = redactor.url(activity.label)
         let url = (request?.urlText).map { redactor.url($0) }
         var bodies: (sent: String?, received: String?)
@@ -109,7 +109,7 @@ final class LogDraft: Sendable {
                 Self.lines(redactor.headers(request?.headers ?? [:]), redactor),
                 Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
             ) : ([], [])
-        // Creates the record at once, because a change of each field would copy it.
+        // Changing each field would copy the record.
         return LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: Self.line(label, redactor),
             outcome: state.outcome, method: (request?.method.rawValue).map { ControlCharacters.escaped($0) },
@@ -124,7 +124,7 @@ final class LogDraft: Sendable {
             stream: state.stream, dropped: dropped)
     }
 
-    /// Masks secrets and control characters in text from the app or server.
+    /// For text from the app or server.
     private static func line(_ text: String, _ redactor: Redactor) -> String {
         ControlCharacters.escaped(redactor.masking(text))
     }
@@ -135,7 +135,7 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Returns JSON, forms and text as text, and describes other bodies by their size. Returns nil for an empty copy.
+    /// Describes bodies other than JSON, forms and text by their size. Returns nil for an empty copy.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
@@ -150,12 +150,12 @@ enum LogBody {
     }
 }
 
-/// Formats JSON with one line per value. Keeps names, order and numbers.
+/// Keeps names, order and numbers.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: The JSON to format. It may be truncated.
+    /// - Parameter bytes: JSON, which may be truncated.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))
@@ -169,7 +169,6 @@ struct JSONIndenter {
             let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
             if isClosing { depth = max(0, depth - 1) }
             switch previous {
-            // An empty container stays on one line.
             case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
                 newLine()
             case .none, .openBrace, .openBracket: break

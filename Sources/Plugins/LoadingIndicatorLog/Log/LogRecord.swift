@@ -62,7 +62,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
 
     /// The record on one line: `#7 GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
     public var line: String {
-        // Appends the parts, because interpolation would create temporary strings.
+        // Interpolation would create temporary strings.
         var line = ""
         line.reserveCapacity(128)
         line += id.description

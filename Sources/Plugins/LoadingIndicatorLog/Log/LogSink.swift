@@ -120,7 +120,7 @@ public final class FileSink: LogSink {
                 state.failure = nil
                 state.size += text.utf8.count
             } catch {
-                // Removes a partly written line, which the next record would otherwise continue.
+                // The next record would otherwise continue a partly written line.
                 try? state.file?.truncate(to: Int64(state.size))
                 state.failure = "writing: \(error.reason)"
             }

@@ -79,7 +79,7 @@ public final class RequestLog: Accessory {
         case .transport(.timings(let timings)):
             if let version = timings.httpVersion { draft(of: activity).report(version: version) }
         case .note(let note):
-            // Compares the types first, because this is faster than a cast that fails.
+            // Faster than a cast that fails.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity).count(count)
@@ -99,7 +99,6 @@ public final class RequestLog: Accessory {
 
 /// The finished activities that wait for the sink's thread. Adding an activity never waits.
 final class LogQueue: Sendable {
-    /// A finished activity, before the sink's thread turns it into a record.
     struct Ended: Sendable {
         let activity: Activity
         let draft: LogDraft
@@ -138,16 +137,16 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        // Writes in batches after a delay, because waking a thread for each record would cost more than all other work.
+        // Waking a thread for each record would cost more than all other work.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 
     private func write() {
-        // Swap the two arrays to reuse their storage.
+        // Swapping the two arrays reuses their storage.
         var batch: [Ended] = []
         var secrets = HeaderSecrets(redaction)
         while true {
-            // Takes the callers that wait for `flush()` now, so they don't wait for a later batch.
+            // Callers that wait for `flush()` shouldn't wait for a later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
                 if batch.isEmpty { state.isWriting = false }
