@@ -11,7 +11,7 @@ final class ExchangeDraft: Sendable {
         /// When the next exchange began. Nil if this exchange has received a response.
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// The transport's event with timings. Keeping the event is cheaper than copying its many fields.
+        /// Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -22,8 +22,7 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// The start as time since the recording began. Unlike an instant, a duration is copied without calling the
-    /// runtime.
+    /// Since the recording began. Unlike an instant, a duration is copied without calling the runtime.
     let start: Duration
     private let state = Mutex(State())
 
@@ -32,7 +31,7 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// Whether the response and its timings have arrived. The timings follow the end of the body.
+    /// The timings follow the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
@@ -60,7 +59,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    /// Adds the response from an activity's error, if the transport failed after the head.
+    /// The transport may have failed after the response's head.
     func add(evidence outcome: ActivityOutcome, limit: Int) {
         guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network
@@ -74,7 +73,6 @@ final class ExchangeDraft: Sendable {
     }
 
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) {
-        // Keep the first piece without copying it.
         if copy.isEmpty, data.count <= limit { return copy = data }
         copy.append(data.prefix(max(0, limit - copy.count)))
     }
@@ -101,7 +99,7 @@ final class ExchangeDraft: Sendable {
     }
 
     func masked(_ ending: EndedExchange.Ending, _ secrets: inout HeaderSecrets) -> RecordedExchange {
-        // Masks after unlocking, because this searches the whole exchange.
+        // Masking searches the whole exchange, so it happens after unlocking.
         let state = state.withLock { $0 }
         // Events leave out streamed bodies, so use the number of transferred bytes.
         let passed = max(state.progress.received, Int64(state.received.count))
@@ -158,8 +156,10 @@ final class EndedExchange: Sendable {
     }
 
     /// - Parameters:
-    ///   - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
-    ///   - isKept: Whether the exchange may be read again.
+    ///
+    /// - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
+    ///
+    /// - isKept: Whether the exchange may be read again.
     func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
         switch known {
@@ -205,12 +205,12 @@ final class ActivityDraft: Sendable {
             guard let last, !last.isComplete else { return last }
             last.supersede(at: now)
             state.pending.append(last)
-            // Limit the list, in case a request is retried forever.
+            // A limit, because a request may be retried forever.
             return state.pending.count > 64 ? state.pending.removeFirst() : nil
         }
     }
 
-    /// Adds an event to its exchange. Returns the exchange if it has now ended and a newer one has begun.
+    /// Returns the event's exchange if it has now ended and a newer one has begun.
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)

@@ -140,7 +140,7 @@ public final class ExchangeRecorder: Accessory {
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
-            // Compares the types first, because this is faster than a cast that fails.
+            // Faster than a cast that fails.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity)?.change { $0.stream = count }
@@ -178,8 +178,8 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Masks ended exchanges later and in batches, so responses aren't delayed. Under load, most exchanges are
-        // dropped before they need masking.
+        // Later and in batches, so responses aren't delayed. Under load, most exchanges are dropped before they need
+        // masking.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 
@@ -237,8 +237,7 @@ public final class ExchangeRecorder: Accessory {
             bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
-    /// Keeps the handshake of an open WebSocket, so messages can be added to it. Returns false if the exchange doesn't
-    /// open a socket.
+    /// Keeps the handshake of an open WebSocket, so messages can be added to it.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
@@ -257,7 +256,7 @@ public final class ExchangeRecorder: Accessory {
 /// Keeps the newest elements, up to a number and a total cost.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
-    /// The index of the oldest element. Earlier slots are empty, and are removed in batches.
+    /// Earlier slots are empty, and are removed in batches.
     private var first = 0
     private(set) var cost = 0
     private let limit: Int
@@ -266,19 +265,19 @@ struct BoundedHistory<Element: Sendable>: Sendable {
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
-    /// All kept elements, oldest first.
+    /// Oldest first.
     var all: [Element] {
         var all: [Element] = []
         all.reserveCapacity(elements.count - first)
-        // Doesn't use closures, which would copy each element once more.
+        // A closure would copy each element once more.
         for index in first..<elements.count { if let element = elements[index].element { all.append(element) } }
         return all
     }
 
-    /// The position of the next element. Positions count every element ever added.
+    /// Positions count every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// The element at a position. Nil if it doesn't exist or was dropped.
+    /// Nil if the element doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }

@@ -144,7 +144,7 @@ extension RecordedExchange {
         self.init(parts, date: date)
     }
 
-    /// Sets all values at once, because each change would copy the whole exchange.
+    /// Changing each value would copy the whole exchange.
     init(
         _ parts: consuming MaskedParts, activity: Activity.ID? = nil, parent: Activity.ID? = nil, attempt: Int = 1,
         hop: Int = 1, date: Date, offset: Duration = .zero, duration: Duration = .zero, timeToHead: Duration? = nil,
@@ -184,7 +184,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// A request that isn't masked yet. Doesn't keep the body, which could be in memory until the request is masked.
+    /// A request that isn't masked yet. The body would otherwise be in memory until then.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String
@@ -233,7 +233,7 @@ extension RecordedExchange.Response {
         _ response: RecordedExchange.ClearResponse, _ received: Data, _ length: Int64?, _ redactor: inout Redactor
     ) {
         let headers = redactor.headers(response.headers)
-        // A stream may not know its length, so 0 counts as unknown too.
+        // A stream may report 0 for an unknown length.
         func positive(_ length: Int64?) -> Int64? { (length ?? 0) > 0 ? length : nil }
         let known = positive(length) ?? positive(response.length)
         let redirectURL = response.headers[.location].map { redactor.url($0) }

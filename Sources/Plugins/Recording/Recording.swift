@@ -5,7 +5,7 @@
 // Sockets/    WebSocket messages
 // Waterfall/  a page that shows exchanges over time
 
-// Re-exported because apps that record also need to mask bodies.
+// Apps that record also need to mask bodies.
 @_exported public import ErrandRedaction
 
 /// Recorded exchanges and activities, without secrets.

@@ -190,7 +190,7 @@ extension HARFile.WebSocketMessage {
 }
 
 extension RecordedExchange {
-    /// Whether this is a WebSocket's opening handshake, accepted or not.
+    /// The server may have refused the handshake.
     var isWebSocket: Bool { webSocket != nil || request.headers.requestsWebSocket }
 
     var droppedMessages: String? {

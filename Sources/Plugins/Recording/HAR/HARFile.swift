@@ -123,8 +123,8 @@ public struct HARFile: Codable, Sendable, Hashable {
     }
 }
 
-// These decoders accept files that omit required fields or quotes, as some programs do. A missing field gets the value
-// for "unknown", and a header field or version may be a number.
+// Some programs omit required fields or quotes. A missing field gets the value for "unknown", and a header field or
+// version may be a number.
 
 private struct FieldName: CodingKey {
     let stringValue: String
@@ -195,7 +195,7 @@ extension HARFile.Entry {
             response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
             timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
             comment: fields.value("comment"), error: fields.value("_error"))
-        // Ignores other types, because other programs may use these unofficial fields differently.
+        // Other programs may use these unofficial fields with other types.
         resourceType = try? fields.value("_resourceType")
         webSocketMessages = try? fields.value("_webSocketMessages")
     }
@@ -295,7 +295,6 @@ extension HARFile.Entry {
             timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
             error: exchange.response == nil ? exchange.outcome?.failureName : nil)
         guard exchange.isWebSocket else { return }
-        // Replaces "http" by "ws", and "https" by "wss".
         if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
         resourceType = "websocket"
         webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []

@@ -118,7 +118,6 @@ struct Histogram: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the bucket of a value. Each power of two has eight buckets.
     static func bucket(_ value: UInt64) -> Int {
         if value < 8 { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

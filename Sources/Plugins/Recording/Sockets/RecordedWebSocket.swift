@@ -39,7 +39,7 @@ public struct RecordedWebSocket: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// Whether the request asks for a WebSocket (RFC 6455, section 4.1).
+    /// RFC 6455, section 4.1.
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
 }
 
@@ -62,8 +62,7 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // Shortens the copy, because another accessory may have requested more bytes. A single message mustn't exceed
-        // the memory limit.
+        // Another accessory may have requested more bytes. A single message mustn't exceed the memory limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
@@ -102,7 +101,7 @@ extension RecordedBody {
         if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
     }
 
-    /// Returns the position of the first brace or bracket, if at most one short word precedes it.
+    /// Nil if more than one short word precedes the brace or bracket.
     private static func jsonStart(in data: Data) -> Data.Index? {
         let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
         let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256
@@ -111,8 +110,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// Masks secret values in a message's header lines, as in STOMP. They are the lines between a first line without a
-    /// colon and an empty line. Returns other messages unchanged.
+    /// STOMP messages contain header lines, between a first line without a colon and an empty line. Returns other
+    /// messages unchanged.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
@@ -138,7 +137,7 @@ extension Redactor {
     }
 }
 
-/// The handshake of an activity's WebSocket. A class, so an activity without a socket needs room for only a reference.
+/// A class, so an activity without a socket needs room for only a reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

@@ -1,7 +1,7 @@
 import Errand
 
 struct WaterfallRow: Sendable {
-    /// The maximum number of exchanges per activity, in case a request is retried forever.
+    /// Per activity, because a request may be retried forever.
     private static let maximumExchanges = 50
 
     /// "batch", "chain" and so on. Nil for a request, or if the label is the kind.
@@ -13,8 +13,7 @@ struct WaterfallRow: Sendable {
     var exchanges: [RecordedExchange]
     var depth = 0
 
-    /// Returns the page's rows. Parts follow their batch or chain, both ordered by start. Exchanges without an activity
-    /// come last.
+    /// Parts follow their batch or chain, both ordered by start. Exchanges without an activity come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -47,7 +46,7 @@ struct WaterfallRow: Sendable {
         var open = roots.reversed().map { ($0, 0) }
         while let (activity, depth) = open.popLast() {
             result.append((activity, depth))
-            // If an ID occurs twice, shows its parts only once.
+            // An ID that occurs twice shows its parts only once.
             let parts = children.removeValue(forKey: activity.id) ?? []
             open += parts.reversed().map { ($0, depth + 1) }
         }
@@ -83,7 +82,7 @@ struct WaterfallRow: Sendable {
     }
 }
 
-/// The page's style sheet. Each phase has its own pattern in addition to its color.
+/// Each phase has its own pattern in addition to its color.
 enum WaterfallStyle {
     static let css = """
         :root{--page:#fff;--text:#1a1c20;--soft:#4f545c;--line:#d5d8dd;--track:#f1f3f5}

@@ -8,7 +8,7 @@ struct CanonicalRequest {
     let text: String
     let signedFields: String
 
-    /// The fields that the signature doesn't cover, because transports and proxies add or change them.
+    /// Transports and proxies add or change these fields, so the signature doesn't cover them.
     private static let excluded: Set<HTTPHeaderName> = [
         .acceptEncoding, .authorization, .connection, .expect, "Keep-Alive", .proxyAuthorization, .te, .trailer,
         .transferEncoding, .upgrade, .userAgent, "X-Amzn-Trace-Id",
@@ -69,7 +69,7 @@ struct CanonicalRequest {
         return "/" + kept.map { PercentEncoding.encode(String($0)) }.joined(separator: "/") + (isDirectory ? "/" : "")
     }
 
-    /// Percent-encodes a path segment, which may already be percent-encoded.
+    /// The segment may already be percent-encoded.
     private static func encodedOnce(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text) else { return PercentEncoding.encode(String(text)) }
         return encoded(bytes)
@@ -96,7 +96,7 @@ struct CanonicalRequest {
         return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    /// Percent-encodes a query item's name or value. A `+` counts as a space, as in forms.
+    /// A `+` counts as a space, as in forms.
     private static func encodedItem(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text, plusIsSpace: true) else {
             return PercentEncoding.encode(String(text))
@@ -123,8 +123,7 @@ struct AWSTimestamp {
             + padded(second % 60) + "Z"
     }
 
-    /// Converts a number of days since 1970 to a date. Counts in eras of 400 years, and in years that begin on March 1,
-    /// so a leap day is the last day of its year.
+    /// Counts in eras of 400 years, and in years that begin on March 1, so a leap day is the last day of its year.
     private static func civil(fromDay number: Int64) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -37,7 +37,7 @@ public struct SignableMessage: Sendable {
     public init(_ request: HTTPRequest) {
         start = .request(method: request.method, url: request.urlText)
         (headers, related, content) = (request.headers, [], request.body.data)
-        // The transport adds these fields later, so add them here for the signature.
+        // The transport adds these fields only after the signature.
         if !headers.contains(.contentType), let type = request.body.contentType, !request.body.isNone {
             headers.add(.contentType, type)
         }
@@ -168,7 +168,7 @@ public struct SignableMessage: Sendable {
         }
     }
 
-    /// The types of structured fields, and of older fields with the same syntax (draft-ietf-httpbis-retrofit).
+    /// Includes older fields with the same syntax (draft-ietf-httpbis-retrofit).
     private static let knownTypes: [HTTPHeaderName: FieldType] = [
         .accept: .list, .acceptEncoding: .list, .acceptLanguage: .list, .acceptRanges: .list,
         .acceptSignature: .dictionary,
@@ -182,8 +182,8 @@ public struct SignableMessage: Sendable {
         .wantContentDigest: .dictionary, .wantReprDigest: .dictionary,
     ]
 
-    /// Throws if the `Host` field and the URL name different hosts. Otherwise, a server could trust one host while the
-    /// signature covers the other.
+    /// If the `Host` field and the URL name different hosts, a server could trust one while the signature covers the
+    /// other.
     func checkHost() throws {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
         let byField = try RequestURLParts(url, host: headers.values(of: .host))
@@ -196,10 +196,10 @@ public struct SignableMessage: Sendable {
 
 struct RequestURLParts {
     let scheme: String
-    /// The host and the port, in lower case, without the scheme's default port.
+    /// In lower case, without the scheme's default port.
     let authority: String
     let path: String
-    /// Nil if the URL has no `?`.
+    /// Nil if the URL doesn't contain `?`.
     let query: Substring?
 
     /// - Parameter host: The values of the `Host` field, which takes precedence over the URL's host.

@@ -92,7 +92,7 @@ final class BodyDigests: Sendable {
         }
     }
 
-    /// Returns the digests. Call it once.
+    /// Call it once.
     func finalize() throws -> ContentDigest {
         try state.withLock { state in
             var entries: [ContentDigest.Entry] = []

@@ -100,7 +100,7 @@ private struct Signatures: Sendable {
         return owners
     }
 
-    /// Returns a mark for all signers' owners, or nil if a signer doesn't know its owner.
+    /// Returns nil if a signer doesn't know its owner.
     private func mark(_ owners: [String?]) -> UserMark? {
         let known = owners.compactMap(\.self)
         guard known.count == owners.count else { return nil }
@@ -115,7 +115,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Returns the owners with which the call or its operation began. Throws if the owners have changed since then.
+    /// Returns the owners with which the call or its operation began. Throws if they have changed since then.
     private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
         let first = exchange.once(ownerKey) {
             guard let pin = exchange.userPin else { return owners }
@@ -144,7 +144,7 @@ private struct Signatures: Sendable {
         do {
             again = try await signed(exchange, by: revised ?? signers, at: self.date(of: url, now), owners)
         } catch  where !error.isCancellation {
-            // If the request can't be signed as the server asks, the refusal is more informative than the error.
+            // The server's refusal is more informative than the error.
             return response
         }
         exchange.note(

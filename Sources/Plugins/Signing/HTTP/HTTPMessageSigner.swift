@@ -118,7 +118,7 @@ public struct HTTPMessageSigner: RequestSigner {
         let body = request.body
         if body.isNone || digests.isEmpty { return }
         if let data = body.data {
-            // The app's own field may be outdated, if a filter changed the body.
+            // A filter may have changed the body after the app set the field.
             let digest = try ContentDigest(of: data, digests)
             if let own = request.headers[.contentDigest], let known = try? ContentDigest(parsing: own),
                 try known.matches(data)

@@ -55,7 +55,7 @@ public struct HTTPMessageVerifier: Sendable {
         try ContentDigest(parsing: message.headers[.contentDigest] ?? "")
     }
 
-    /// - Parameter hasContent: Whether the message has content. Nil if unknown.
+    /// - Parameter hasContent: Nil if unknown.
     func verifyHead(
         of message: SignableMessage, at date: Date, hasContent: Bool?
     ) async throws -> [VerifiedSignature] {
@@ -132,8 +132,7 @@ public struct HTTPMessageVerifier: Sendable {
         }
     }
 
-    /// Returns whether the signature covers the message's whole `Content-Digest` field. A single member of the field,
-    /// or the request's field, isn't enough.
+    /// A single member of the message's `Content-Digest` field, or the request's field, isn't enough.
     private func coversDigest(_ input: SignatureInput) -> Bool {
         input.components.contains { component in
             component.name == "content-digest" && !component.has("req") && !component.has("tr")
