@@ -270,7 +270,7 @@ private final class BatchCell<R: Request>: AnyBatchCell {
         }
     }
 
-    /// Returns the part's result. Throws if the batch was cancelled before the request was sent.
+    /// Throws if the batch was cancelled before the request was sent.
     func outcome() throws -> Result<Response<R.Output>, any Error> {
         guard let outcome = state.withLock({ $0 }) else { throw CancellationError() }
         return outcome

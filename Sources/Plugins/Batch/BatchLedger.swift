@@ -22,7 +22,7 @@ struct BatchLedger: Sendable {
         return next
     }
 
-    /// Records the end of a part. Returns whether its result counts, because the outcome wasn't decided before.
+    /// Returns whether the part's result counts.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {
@@ -56,8 +56,7 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// Returns the batch's error for a failed part. If the part was cancelled on its own, the batch counts as
-    /// cancelled.
+    /// If the part was cancelled on its own, the batch counts as cancelled.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }
@@ -72,7 +71,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     private struct State {
         var ledger: BatchLedger
-        /// The outputs in the order of the parts. Empty if a channel receives the results.
+        /// In the order of the parts. Empty if a channel receives the results.
         var outputs: [Part?]
         var failures: [Int: any Error] = [:]
     }
@@ -104,9 +103,9 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     func check() throws { try state.withLock { $0.ledger }.check() }
 
-    // Uses loops instead of `map`, whose closure would look up type metadata for each part.
+    // Loops, because the closure of `map` would look up type metadata for each part.
 
-    /// Returns the results of all parts. Throws if a part never ran because the batch was cancelled.
+    /// Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var all: [Result<Part, any Error>] = []
@@ -123,7 +122,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Returns the outputs of all parts. Throws the first failure.
+    /// Throws the first failure.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []

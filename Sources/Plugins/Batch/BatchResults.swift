@@ -41,7 +41,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Holds a running batch for its iterators. Cancels the batch when the last iterator is released.
+    /// Cancels the batch when the last iterator is released.
     private final class Sending: Sendable {
         private let channel: BatchChannel<Part>
         let handle: RequestHandle<Void>
@@ -53,7 +53,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
-            // Takes an available result without suspending, because a cancellation would drop it.
+            // Doesn't suspend for an available result, because a cancellation would drop it.
             if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()
@@ -114,8 +114,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result, and then waits until fewer than `limit` results are unread, so the worker doesn't start another
-    /// part too early. Returns early if the task is cancelled.
+    /// Waits until fewer than `limit` results are unread, so the worker doesn't start another part too early. Returns
+    /// early if the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -148,8 +148,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// Waits for the next result. Returns `nil` once the channel is closed and all results are read. Supports one
-    /// reader at a time.
+    /// Returns `nil` once the channel is closed and all results are read. Supports one reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {
@@ -166,7 +165,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// Closes the channel for further results. Unread results stay available.
+    /// Unread results stay available.
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true

@@ -1,14 +1,14 @@
 public import Errand
 import ErrandStates
 
-/// One run of a batch. Its workers take parts from the ledger one by one, so a waiting part doesn't need a task.
+/// Workers take parts from the ledger one by one, so a waiting part doesn't need a task.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// Receives the results one by one. `nil` for a run with one output.
+    /// `nil` for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -34,11 +34,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Runs parts one after another. Returns `false` to cancel the other workers.
+    /// Returns `false` to cancel the other workers.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // Creates the name outside the lock, because this runs the request's code.
+            // Outside the lock, because this runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -137,7 +137,7 @@ struct ProgressSum: Sendable {
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// Updates a part's progress. Ignores numbers that decrease.
+    /// Ignores numbers that decrease.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -152,7 +152,7 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// Ends a part's progress. The part's bytes so far become its total.
+    /// The part's bytes so far become its total.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -164,7 +164,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Changes a part and the sums that contain it. Returns `false` if the part isn't running.
+    /// Also changes the sums that contain the part. Returns `false` if the part isn't running.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
@@ -188,7 +188,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// The progress of the whole batch. A total is `nil` until all parts have reported theirs.
+    /// A total is `nil` until all parts have reported theirs.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne

@@ -3,7 +3,7 @@ import ErrandStates
 import Synchronization
 
 final class ChainRecord: MemberObserver {
-    /// The maximum number of failures to remember. Bounds the memory of a chain that continues after failures.
+    /// Bounds the memory of a chain that continues after failures.
     private static let maximumKeptFailures = 16
 
     /// Sends the steps of a list, which records its own results. A chain's closure uses an observed copy of this agent.
@@ -38,7 +38,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Reports the start of a step as a note. Call it before the step's `willStart`.
+    /// Call it before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
@@ -55,7 +55,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Wraps a step's error in a ``ChainError``. Cancellations and the closure's own errors stay unchanged.
+    /// Cancellations and the closure's own errors stay unchanged.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }
@@ -66,7 +66,7 @@ final class ChainRecord: MemberObserver {
 
 /// The bytes of all steps and, for a list, the number of completed steps. It never decreases.
 struct ChainProgress: Sendable {
-    /// The progress of the running steps, sorted by step.
+    /// Sorted by step.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -78,7 +78,7 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: index)
     }
 
-    /// Updates a step's progress. Ignores numbers that decrease.
+    /// Ignores numbers that decrease.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let index = index(of: step) else { return }
         let before = running[index].progress
@@ -93,8 +93,7 @@ struct ChainProgress: Sendable {
         if let index = index(of: step) { running.remove(at: index) }
     }
 
-    /// Records that `done` steps of a list are complete. The entry of the last completed step becomes the entry of the
-    /// next step.
+    /// Only for a list. The entry of the last completed step becomes the entry of the next step.
     mutating func count(_ done: Int, of all: Int) {
         if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
@@ -110,7 +109,7 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// The progress of the whole chain. Its totals are `nil`, because later steps are unknown.
+    /// Totals are `nil`, because later steps are unknown.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }
@@ -121,8 +120,8 @@ struct ThrownError {
 
     init(_ error: any Error) { self.error = error }
 
-    /// Returns whether two errors are the same object, the same failure of one activity, or the same failure of a step.
-    /// Other errors are the same if they are equal or, if they aren't `Equatable`, have the same text.
+    /// The same object, the same failure of one activity, or the same failure of a step. Other errors are the same if
+    /// they are equal or, if they aren't `Equatable`, have the same text.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {
