@@ -63,7 +63,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
 
     var shares: Bool { !fields[0].isOff }
 
-    /// Returns whether two requests have equal fields. The order of fields with different names doesn't matter.
+    /// The order of fields with different names doesn't matter.
     func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
         if a == b { return true }
         let (own, others) = (a.filter(isCompared), b.filter(isCompared))
@@ -74,7 +74,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
             }
     }
 
-    /// Compares bytes, because canonically equivalent strings have different bytes on the wire.
+    /// Canonically equivalent strings have different bytes on the wire.
     private static func haveSameBytes(_ a: HTTPHeaders.Field, _ b: HTTPHeaders.Field) -> Bool {
         a.isLatin1 == b.isLatin1 && a.value.hasSameBytes(as: b.value)
     }

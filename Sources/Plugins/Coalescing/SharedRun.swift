@@ -12,11 +12,11 @@ final class SharedRun: Sendable {
     }
 
     private struct State {
-        /// The call that started the exchange. Most exchanges have no other call, so they don't need to allocate the
+        /// The call that started the exchange. Most exchanges have no other call, so they don't allocate the
         /// dictionary.
         var first: Call?
         var others: [Int: Call] = [:]
-        /// The activities that have joined. Each activity can wait only once.
+        /// Each activity can wait only once.
         var joined: Set<ActivityID> = []
         var lastTicket = firstTicket
         var progress: TransferProgress?
@@ -41,8 +41,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The numbers of the shared exchanges that a task belongs to, usually one. Numbers don't keep exchanges alive, and
-    /// a task may outlive its exchange.
+    /// The shared exchanges that a task belongs to, usually one. Numbers don't keep exchanges alive, and a task may
+    /// outlive its exchange.
     private struct Parts: Sendable {
         let inner: UInt64
         let outer: [UInt64]
@@ -66,7 +66,7 @@ final class SharedRun: Sendable {
 
     enum Joining {
         case joined(ticket: Int)
-        /// The request is sent by the exchange's own task, so it would wait for itself.
+        /// The exchange's own task sends the request, so it would wait for itself.
         case within
         /// The exchange is closed, or the activity already waits for it, for example with another hedged request.
         case none
@@ -85,11 +85,10 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// Sends the exchange in a task that only the last call cancels. The task starts on the caller's thread if the
-    /// system supports that.
+    /// Only the last call cancels the task. It starts on the caller's thread if the system supports that.
     func send(_ next: Next, of runs: SharedRuns) {
         let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
-        // The task inherits this value, by which `join` recognizes requests that the exchange itself sends.
+        // By this inherited value, `join` recognizes requests that the exchange itself sends.
         let task = Self.$current.withValue(parts) {
             guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
                 return Task { @concurrent in await self.run(next, of: runs) }
@@ -114,7 +113,7 @@ final class SharedRun: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Waits for the shared response. Throws `CancellationError` as soon as the call is cancelled.
+    /// Throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             // Whoever resumes the continuation first removes it from the state.
@@ -179,14 +178,14 @@ final class SharedRun: Sendable {
 }
 
 extension SharedRun: ExchangeSharing {
-    /// The latest deadline of the calls, or `nil` if any call lacks a deadline.
+    /// `nil` if any call lacks a deadline.
     var deadline: ContinuousClock.Instant? {
         let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
         return deadlines.count == exchanges.count ? deadlines.max() : nil
     }
 
-    /// Reports progress to every call, and other events to the call that started the exchange.
+    /// Progress is for every call, other events for the call that started the exchange.
     func report(_ event: TransportEvent) {
         guard case .progress(let progress) = event else {
             return state.withLock({ $0.first?.exchange })?.report(event) ?? ()
@@ -204,7 +203,7 @@ extension SharedRun: ExchangeSharing {
 struct SharingConditions: Sendable {
     let common: RemainingPipeline
     let rule: CoalescingPolicy
-    /// The hash of a part of the request. Computed once, because each exchange is looked up, added and removed.
+    /// Computed once, because each exchange is looked up, added and removed.
     let hash: Int
 
     init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
@@ -212,14 +211,13 @@ struct SharingConditions: Sendable {
         rule = tags[CoalescingPolicy.self] ?? filterRule
         guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.remainingPipeline,
             !tags[LiveStream.self],
-            // Doesn't share a request with a tag whose values can't be compared: it doesn't equal any request, not even
-            // itself.
+            // A tag whose values can't be compared doesn't equal any tag, not even itself.
             tags.haveSameEffect(as: tags)
         else { return nil }
         self.common = common
         var hasher = Hasher()
         hasher.combine(request.urlText)
-        // Includes the credentials, because many users may request the same URL at the same time.
+        // Many users may request the same URL at the same time.
         if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
         hash = hasher.finalize()
     }
@@ -250,7 +248,7 @@ extension SharedRun: Hashable {
             && (one.isNone || one.data == two.data && (one.contentType ?? "").hasSameBytes(as: two.contentType ?? ""))
     }
 
-    /// Returns whether later filters, such as a retry, judge responses to both requests alike.
+    /// Later filters, such as a retry, must judge responses to both requests alike.
     private static func haveSameDemands(_ one: any Request, _ two: any Request) -> Bool {
         type(of: one) == type(of: two) && one.acceptableStatuses == two.acceptableStatuses
             && one.acceptableContentTypes == two.acceptableContentTypes
@@ -266,7 +264,7 @@ final class SharedRuns: Sendable {
     enum Role {
         case leads
         case joins(SharedRun, ticket: Int)
-        /// The request is sent by the task of the exchange that it equals, and would wait for itself.
+        /// The task of an equal exchange sends the request, which would wait for itself.
         case alone
     }
 
@@ -283,7 +281,7 @@ final class SharedRuns: Sendable {
             case .joined(let ticket): return .joins(run, ticket: ticket)
             case .within: return .alone
             case .none:
-                // Replaces the old exchange, so later requests join the new one.
+                // Later requests join the new exchange.
                 replaced = runs.update(with: own)
                 return .leads
             }
@@ -292,7 +290,7 @@ final class SharedRuns: Sendable {
     }
 
     func remove(_ run: SharedRun) {
-        // Releases the reference outside the lock, because it may be the last one.
+        // Released outside the lock, because it may be the last reference.
         let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.firstIndex(of: run), runs[index] === run else { return nil }
             return runs.remove(at: index)
@@ -300,7 +298,7 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Removes the exchanges with the URL's host, so later requests don't join them.
+    /// Later requests then don't join exchanges with the URL's host.
     func close(_ url: URL) {
         let old = runs.withLock { runs -> Set<SharedRun> in
             if runs.isEmpty { return [] }

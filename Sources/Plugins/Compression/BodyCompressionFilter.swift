@@ -26,7 +26,7 @@ public struct BodyCompressionFilter: Filter {
     /// The smallest body to compress, in bytes. Smaller bodies of known length stay uncompressed. Defaults to 1,024.
     public var minimumBytes: Int64
 
-    /// The size in bytes above which a body is compressed in chunks.
+    /// Larger bodies, in bytes, are compressed in chunks.
     private static let bytesInMemory = 1 << 20
 
     /// Creates a filter. By default, bodies of known length below 1,024 bytes stay uncompressed.
@@ -60,7 +60,7 @@ public struct BodyCompressionFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Returns whether the response lists supported codings, but not this coding.
+    /// True if the response lists supported codings, but not this coding.
     private func refuses(_ response: HTTPResponse) -> Bool {
         guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
@@ -71,7 +71,7 @@ public struct BodyCompressionFilter: Filter {
         }
     }
 
-    /// Returns the compressed body, or `nil` to send the body uncompressed.
+    /// Returns `nil` to send the body uncompressed.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "this system has no library for \(compression)")
@@ -110,7 +110,7 @@ final class CompressedSource: HTTPBodySource {
         var isEnded = false
     }
 
-    /// The size in bytes of the pieces in which a large chunk is compressed, to limit memory.
+    /// Large chunks are compressed in pieces of this size in bytes, to limit memory.
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody
@@ -150,7 +150,6 @@ final class CompressedSource: HTTPBodySource {
             reading.chunks = new
             return reading.isCancelled
         }
-        // The reader cancelled before the body was open.
         if isCancelled { new.cancel() }
         return new
     }
