@@ -59,7 +59,7 @@ public struct Backoff: Sendable, Hashable {
         return max(delay - spread, floor) + Self.part(random, of: spread)
     }
 
-    /// Returns a share of a duration. 0 and 1 are exact; NaN counts as 0.
+    /// 0 and 1 are exact; NaN counts as 0.
     private static func part(_ share: Double, of duration: Duration) -> Duration {
         if share >= 1 { return duration }
         return share > 0 ? duration * share : .zero

@@ -16,7 +16,7 @@ package struct FIFOQueue<Element> {
         var element: Element?
         swap(&element, &slots[start])
         start += 1
-        // Moves the elements once half of the slots are free, so each removal costs at most one move on average.
+        // Moving once half of the slots are free costs at most one move per removal on average.
         if 2 * start >= slots.count {
             slots.removeFirst(start)
             start = 0
@@ -31,7 +31,7 @@ extension FIFOQueue: Sendable where Element: Sendable {}
 /// cancelled.
 package struct WaitingQueue<Element> {
     private var elements: [UInt64: Element] = [:]
-    /// The numbers of the elements in order, including the numbers of removed elements.
+    /// Includes the numbers of removed elements.
     private var order = FIFOQueue<UInt64>()
     private var last: UInt64 = 0
 
@@ -39,10 +39,10 @@ package struct WaitingQueue<Element> {
 
     package var count: Int { elements.count }
     package var isEmpty: Bool { elements.isEmpty }
-    /// The number of elements, including removed elements that aren't cleaned up yet.
+    /// Includes removed elements that aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
-    /// Returns a number for a new element. The element doesn't have to be added.
+    /// The element doesn't have to be added.
     package mutating func nextNumber() -> UInt64 {
         last += 1
         return last
@@ -73,7 +73,7 @@ package struct WaitingQueue<Element> {
 
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
-    /// Removes and returns all elements after the first `maximum`.
+    /// Removes all elements after the first `maximum`.
     package mutating func removeLast(upTo maximum: Int) -> [Element] {
         var (kept, left, removed) = (FIFOQueue<UInt64>(), 0, [Element]())
         while let number = order.popFirst() {

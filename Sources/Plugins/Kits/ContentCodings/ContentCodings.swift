@@ -11,13 +11,13 @@ package enum ContentCodings {
     ]
     private static let step = 64 << 10
 
-    /// Returns whether this system can decode a coding. The name must be in lowercase.
+    /// The name must be in lowercase.
     package static func canDecode(_ name: String) -> Bool {
         bits[name].map { Int(errand_codings()) & $0 != 0 } ?? false
     }
 
-    /// Decodes bytes. Returns `nil` if this system can't decode the coding, the bytes aren't valid, or the content
-    /// exceeds `limit` bytes.
+    /// Returns `nil` if this system can't decode the coding, the bytes aren't valid, or the content exceeds `limit`
+    /// bytes.
     package static func decoded(_ bytes: [UInt8], _ contentEncoding: String, upTo limit: Int) -> [UInt8]? {
         let names = contentEncoding.split(separator: ",").map { ASCII.trimmed($0).lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }

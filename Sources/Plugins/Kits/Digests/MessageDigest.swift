@@ -3,11 +3,11 @@ import ErrandSupport
 
 /// A digest that is updated piece by piece.
 package protocol MessageDigest: Sendable {
-    /// The block size in bytes, for HMAC.
+    /// In bytes, for HMAC.
     static var blockByteCount: Int { get }
     init()
     mutating func update(_ bytes: Span<UInt8>)
-    /// Returns the digest of all bytes so far. You can add more bytes afterwards.
+    /// You can add more bytes afterwards.
     func finalized() -> [UInt8]
 }
 
@@ -70,7 +70,7 @@ struct BlockBuffer: Sendable {
         partial.append(contentsOf: bytes.extracting(end...))
     }
 
-    /// Processes the padding (a 1 bit, zeros, and the length in bits), and returns the resulting words.
+    /// The padding is a 1 bit, zeros, and the length in bits.
     func finished<Words>(
         _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {
@@ -140,7 +140,7 @@ package struct MD5Digest: MessageDigest {
 
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// MD5's table T (RFC 1321, section 3.4).
+    /// Table T of RFC 1321, section 3.4.
     private static let constants: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

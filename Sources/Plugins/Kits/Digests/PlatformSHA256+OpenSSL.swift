@@ -67,8 +67,8 @@ struct OpenSSLSHA256: RunningSHA256 {
 
         private static let loaded = Mutex<Library?>(nil)
 
-        /// Returns libcrypto's functions, or `nil` if libcrypto isn't available. Caches only success, so a process with
-        /// too many open files can load it later.
+        /// Returns `nil` if libcrypto isn't available. Caches only success, so a process with too many open files can
+        /// load it later.
         static func shared() -> Library? {
             loaded.withLock { loaded in
                 if loaded == nil { loaded = load() }

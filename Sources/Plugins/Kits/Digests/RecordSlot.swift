@@ -25,7 +25,7 @@ package enum RecordSlot {
 
     /// Returns the newest intact record at the start of a file.
     ///
-    /// - Parameter decode: Creates a record from its content, or returns `nil` if the content can't be used.
+    /// - Parameter decode: Returns `nil` if the content can't be used.
     package static func newest<Record>(
         _ bytes: [UInt8], magic: [UInt8], decode: (ArraySlice<UInt8>) -> Record?
     ) -> (record: Record, sequence: UInt64)? {
@@ -38,7 +38,7 @@ package enum RecordSlot {
         }.max { $0.sequence < $1.sequence }
     }
 
-    /// Returns the content of a slot, or `nil` if the slot is damaged or has the last possible sequence number.
+    /// Returns `nil` if the slot is damaged or has the last possible sequence number.
     private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
         let bytes = ContiguousArray(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }

@@ -18,7 +18,7 @@ package struct SHA256Digest: MessageDigest {
     private var words: Words
     private var buffer: BlockBuffer
 
-    /// The eight words of the hash. Unlike an array, they are held in registers.
+    /// Unlike an array, the eight words are held in registers.
     private typealias Words = SIMD8<UInt32>
 
     package init() {
@@ -37,7 +37,7 @@ package struct SHA256Digest: MessageDigest {
         Self.bytes(of: buffer.finished(words, bigEndianLength: true, Self.process))
     }
 
-    /// The state to continue with, even in another process: 40 to 103 bytes, the same on every platform.
+    /// 40 to 103 bytes, the same on every platform. Another process can continue with the state.
     package var state: [UInt8] {
         var result: [UInt8] = []
         result.append(bigEndian: buffer.byteCount)
@@ -46,8 +46,7 @@ package struct SHA256Digest: MessageDigest {
         return result
     }
 
-    /// Restores a saved state, or returns `nil` if it's malformed. The caller must ensure that the state wasn't
-    /// modified.
+    /// Returns `nil` if the state is malformed. The caller must ensure that it wasn't modified.
     package init?(state: some Collection<UInt8>) {
         let state = ContiguousArray(state)
         guard state.count >= 8 + Self.byteCount else { return nil }
@@ -173,7 +172,7 @@ package struct SHA256Digest: MessageDigest {
 /// A running SHA-256 that uses the platform's fastest implementation.
 package protocol RunningSHA256: Sendable {
     mutating func update(_ bytes: Span<UInt8>)
-    /// Returns the digest. Don't update it afterwards.
+    /// Don't update the digest afterwards.
     func finalized() -> [UInt8]
 }
 

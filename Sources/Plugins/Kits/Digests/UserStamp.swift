@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Each stamp has a random key, so two stamps don't reveal that they belong to the same user.
 package struct UserStamp: Codable, Hashable, Sendable {
-    /// An identity and its source, such as the name of a header field.
+    /// The source is for example the name of a header field.
     package typealias Identity = (source: String, identity: String)
 
     private let key: [UInt8]
@@ -15,7 +15,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
     /// The hashes of cookie values, by the hash of the cookie's name.
     private let cookies: [String: String]
 
-    /// The source of a cookie: this prefix and the cookie's name.
+    /// A cookie's source is this prefix and the cookie's name.
     package static let cookiePrefix = "cookie "
     private static let limit = 32
 
@@ -44,18 +44,14 @@ package struct UserStamp: Codable, Hashable, Sendable {
 
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
-    /// Returns whether the identities belong to the same user.
-    ///
     /// Cookies may be added or missing, but one must remain, and no value may differ.
     package func matches(_ identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return users == other.users && matchesCookies(of: other)
     }
 
-    /// Returns whether the identities include all identities of the stamp. Use it if the stamp was created before the
-    /// request had all its identities.
-    ///
-    /// Cookies are compared as in ``matches(_:)``.
+    /// Returns whether the identities include all identities of the stamp, for a stamp created before the request had
+    /// all its identities. Compares cookies as in ``matches(_:)``.
     package func isContained(in identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return Set(users).isSubset(of: other.users) && matchesCookies(of: other)
@@ -92,7 +88,7 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
 
     package mutating func update(_ bytes: some Sequence<UInt8>) { inner.update(bytes) }
 
-    /// Returns the code of all bytes so far. You can add more bytes afterwards.
+    /// You can add more bytes afterwards.
     package func finalized() -> [UInt8] {
         var outer = outer
         outer.update(inner.finalized())
@@ -117,7 +113,7 @@ package final class TransferUser: Sendable {
 
     package init() {}
 
-    /// Sets the recorded user of the transfer to continue, or `nil` for a new transfer.
+    /// Pass `nil` for a new transfer.
     package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
 
     /// Throws ``AnotherUser`` if a request with these marks belongs to another user.
@@ -126,13 +122,12 @@ package final class TransferUser: Sendable {
         throw AnotherUser()
     }
 
-    /// Returns the user to record, from the marks of the transfer's requests. Before the first request, returns the
-    /// recorded user.
+    /// Before the first request, returns the recorded user.
     package func stamp(of marks: Set<UserMark>?) -> UserStamp? {
         state.withLock { state in
             guard let marks else { return state.expected }
             if let newest = state.newest, newest.marks == marks { return newest.stamp }
-            // Keeps a stamp that still matches, so the record changes only when the user's credentials do.
+            // The record changes only when the user's credentials do.
             let known = state.expected.flatMap { $0.matches(marks.identities) ? $0 : nil }
             let stamp = known ?? UserStamp(marks.identities)
             state.newest = (marks, stamp)

@@ -84,7 +84,7 @@ public enum ContentRange: Sendable, Hashable {
             return
         }
         let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        // `last` must be below the maximum, so that the end of a half-open range doesn't overflow.
+        // The end of a half-open range must not overflow.
         guard ends.count == 2, let first = ASCII.digits(ends[0]), let last = ASCII.digits(ends[1]), first <= last,
             last < .max, parts[1] == "*" || total.map({ last < $0 }) ?? false
         else { return nil }

@@ -6,8 +6,7 @@ import ErrandMessageSyntax
 ///
 /// HTTP doesn't define them, but some servers send file names in this form, and browsers decode them.
 struct EncodedWordDecoder {
-    /// Consecutive words in one charset. They're decoded together, because mail programs split characters between
-    /// words.
+    /// Consecutive words in one charset are decoded together, because mail programs split characters between words.
     private struct Group {
         let charset: String
         var content: [UInt8]
@@ -28,7 +27,7 @@ struct EncodedWordDecoder {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Decodes the text's encoded words. Words that are malformed or in an unknown charset stay unchanged.
+    /// Words that are malformed or in an unknown charset stay unchanged.
     static func decode(_ text: String) -> String {
         var decoder = EncodedWordDecoder(text)
         return decoder.text()
@@ -102,14 +101,14 @@ struct EncodedWordDecoder {
         return decoded.map { Word(charset: charset, content: $0, end: content.end + 2) }
     }
 
-    /// Returns the visible characters between a question mark at `start` and the next one, and the next one's index.
+    /// Returns the visible characters up to the next question mark, and its index.
     private func field(from start: Int, after mark: UInt8) -> (text: ArraySlice<UInt8>, end: Int)? {
         guard start < bytes.count, bytes[start] == mark else { return nil }
         let text = bytes[(start + 1)...].prefix { $0 > 0x20 && $0 < 0x7F && $0 != mark }
         return text.endIndex < bytes.count && bytes[text.endIndex] == mark ? (text, text.endIndex) : nil
     }
 
-    /// Decodes the Q encoding (section 4.2).
+    /// The Q encoding (section 4.2).
     private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var (result, rest) = ([UInt8](), text)
         while let byte = rest.popFirst() {

@@ -68,7 +68,7 @@ extension LinkValue: CustomStringConvertible {
     public var description: String { "<\(target)>\(parameters)" }
 }
 
-/// Reads one link after another. A comma in `<…>` or in a quoted string doesn't end a link.
+/// A comma in `<…>` or in a quoted string doesn't end a link.
 private struct LinkScanner {
     private var rest: Substring
 

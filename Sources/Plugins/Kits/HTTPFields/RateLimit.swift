@@ -59,7 +59,7 @@ public struct RateLimitStatus: Sendable, Hashable {
 }
 
 enum RateLimitGrammar {
-    /// The maximum size of a field. A valid field takes only a few dozen bytes.
+    /// A valid field takes only a few dozen bytes.
     static let maximumBytes = 4_096
     static let maximumMembers = 16
 

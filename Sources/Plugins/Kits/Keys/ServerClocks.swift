@@ -15,11 +15,9 @@ import Synchronization
 ///
 /// Use one object for each client. It doesn't affect other dates, such as dates in caches.
 public final class ServerClocks: Sendable {
-    /// The clock difference to ignore, in seconds. A server shouldn't refuse a signature because of a difference this
-    /// small.
+    /// In seconds. A server shouldn't refuse a signature because of a difference this small.
     private static let tolerance = 5.0
-    /// A signature whose date is in the server's future is refused by many servers. The server's date counts whole
-    /// seconds.
+    /// Many servers refuse a signature whose date is in their future. The server's date counts whole seconds.
     private static let longestLead = 1.0
     /// A longer difference is a broken server, not a clock.
     private static let longest = 50 * 365 * 86400.0

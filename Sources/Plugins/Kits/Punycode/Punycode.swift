@@ -2,10 +2,10 @@
 
 /// Punycode (RFC 3492) without the prefix `xn--`.
 package enum Punycode {
-    /// The maximum length of a host name's label in bytes (RFC 1035, section 2.3.4).
+    /// The length of a host name's label in bytes (RFC 1035, section 2.3.4).
     private static let maximumLength = 63
 
-    /// Returns a label's encoding, or `nil` if the label is longer than 63 characters.
+    /// Returns `nil` if the label is longer than 63 characters.
     package static func encode(_ label: some Sequence<Unicode.Scalar>) -> String? {
         let scalars = label.prefix(maximumLength + 1).map { Int($0.value) }
         if scalars.count > maximumLength { return nil }
@@ -31,7 +31,7 @@ package enum Punycode {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns the label for an encoding in upper- or lowercase, or `nil` if the encoding is invalid.
+    /// Accepts upper- and lowercase. Returns `nil` if the encoding is invalid.
     package static func decode(_ encoding: [UInt8]) -> [Unicode.Scalar]? {
         var scalars: [Unicode.Scalar] = []
         var rest = encoding[...]
@@ -56,12 +56,12 @@ package enum Punycode {
         return scalars
     }
 
-    /// The state of the coder: the next character, and the bias of the numbers (section 3.4).
+    /// The next character, and the bias of the numbers (section 3.4).
     private struct State {
         var character = 0x80
         private var bias = 72
 
-        /// Returns the threshold at a position (1, 2, …). A digit below it ends its number.
+        /// Positions start at 1. A digit below the threshold ends its number.
         func threshold(_ position: Int) -> Int { min(max(position * Punycode.base - bias, 1), 26) }
 
         mutating func adapt(to delta: Int, count: Int, isFirst: Bool) {
@@ -88,7 +88,7 @@ package enum Punycode {
         }
     }
 
-    /// Returns `start` plus the next number, or `nil` if the number is cut off, too large, or contains other bytes.
+    /// Returns `nil` if the number is cut off, too large, or contains other bytes.
     private static func number(_ bytes: inout ArraySlice<UInt8>, _ state: State, plus start: Int) -> Int? {
         var (sum, weight, position) = (start, 1, 1)
         while true {

@@ -40,7 +40,7 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
         } while !isDone()
     }
 
-    /// Returns whether the listener has received the latest value. If so, ends the notification.
+    /// Ends the notification if the listener has received the latest value.
     private func isDone() -> Bool {
         guard let waiters = locked.withLock({ $0.turn.end() }) else { return false }
         for waiter in waiters { waiter.resume() }
@@ -71,15 +71,14 @@ private struct NotifierTurn: Sendable {
     var hasChanged = false
     var waiters: [CheckedContinuation<Void, Never>] = []
 
-    /// Records a change. Returns `true` if the calling thread must notify the listener.
+    /// Returns `true` if the calling thread must notify the listener.
     mutating func begin() -> Bool {
         hasChanged = true
         defer { isNotifying = true }
         return !isNotifying
     }
 
-    /// Ends the notification and returns its waiters. Returns `nil` if the state has changed since the listener's
-    /// latest value.
+    /// Returns `nil` if the state has changed since the listener's latest value.
     mutating func end() -> [CheckedContinuation<Void, Never>]? {
         if hasChanged { return nil }
         isNotifying = false

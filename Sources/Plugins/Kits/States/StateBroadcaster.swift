@@ -31,7 +31,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         var state: State
         var count: UInt64 = 0
         var waiting = FIFOQueue<(number: UInt64, state: State)>()
-        /// The readers, each with the number of its first state.
+        /// With the number of each reader's first state.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]
         var lastReader: UInt64 = 0
         var isDelivering = false
@@ -125,8 +125,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Delivers the waiting states. Runs outside the lock, because a stream can drop a state, and its release can run
-    /// user code. Also delivers states that other threads send meanwhile, to keep the order.
+    /// Runs outside the lock, because a stream can drop a state, and its release can run user code. Also delivers
+    /// states that other threads send meanwhile, to keep the order.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

@@ -1,12 +1,12 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Implements the parsing algorithms of RFC 9651, section 4.2.
+/// RFC 9651, section 4.2.
 struct StructuredParser {
     typealias Failure = StructuredField.ParseError
 
-    /// The maximum number of members, and of parameters or items per member. Each is four times the minimum that RFC
-    /// 9651, section 3, requires of a parser.
+    /// Members, and parameters or items per member. Each limit is four times the minimum that RFC 9651, section 3,
+    /// requires of a parser.
     static let (maximumMembers, maximumParts) = (4_096, 1_024)
 
     private let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct StructuredParser {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Parses a whole field value. Skips spaces at both ends. Throws if anything else follows the value.
+    /// Skips spaces at both ends. Throws if anything else follows the value.
     static func parse<Value>(
         _ text: String, _ body: (inout StructuredParser) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -58,7 +58,7 @@ struct StructuredParser {
         return StructuredField.Item(value, parameters: try parameters())
     }
 
-    /// Advances to the next member. Returns `false` at the end, and throws if there's no comma, or no member after it.
+    /// Returns `false` at the end. Throws if there's no comma, or no member after it.
     private mutating func continues() throws(Failure) -> Bool {
         skip(ASCII.isBlank)
         if next == nil { return false }
@@ -194,7 +194,7 @@ struct StructuredParser {
         throw failure("the closing quote")
     }
 
-    /// Reads a hexadecimal digit. Rejects uppercase digits (section 4.2.10).
+    /// Rejects uppercase digits (section 4.2.10).
     private mutating func lowerHex() throws(Failure) -> UInt8 {
         guard let byte = next, !(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F")),
             let value = ASCII.hexValue(byte)
@@ -240,7 +240,7 @@ extension StructuredParser {
 
     private func text(of bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Returns the value of digits. It fits in an `Int64`, because there are at most 15 digits.
+    /// The value fits in an `Int64`, because there are at most 15 digits.
     private func value(of digits: ArraySlice<UInt8>) -> Int64 {
         digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
@@ -253,7 +253,7 @@ extension StructuredParser {
 /// An ordered map with unique keys. Lookup doesn't scan long maps.
 struct OrderedFields<Value> {
     private(set) var all: [(key: String, value: Value)] = []
-    /// The position of each key. Empty for `few` keys or less.
+    /// Empty for `few` keys or less.
     private var positions: [String: Int] = [:]
 
     private static var few: Int { 16 }

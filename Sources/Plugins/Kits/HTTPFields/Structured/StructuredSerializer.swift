@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Implements the serialization algorithms of RFC 9651, section 4.1.
+/// RFC 9651, section 4.1.
 enum StructuredSerializer {
     typealias Failure = StructuredField.SerializationError
 

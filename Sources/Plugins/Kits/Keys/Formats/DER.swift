@@ -1,5 +1,5 @@
-/// Reads the part of DER (X.690) that keys and signatures use, without trailing bytes. Lengths may be longer than needed,
-/// because some programs write them so.
+/// Reads the part of DER (X.690) that keys and signatures use, without trailing bytes. Lengths may be longer than
+/// needed, because some programs write them so.
 struct DERReader {
     enum Tag {
         static let integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04, null: UInt8 = 0x05
@@ -38,7 +38,7 @@ struct DERReader {
         return Array(first == 0 ? bytes.dropFirst() : bytes)
     }
 
-    /// Returns a bit string's bytes. Throws if there's an incomplete byte.
+    /// Throws if there's an incomplete byte.
     mutating func bits() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.bitString)
         guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of whole bytes") }
@@ -87,7 +87,7 @@ enum DER {
     static let null: [UInt8] = [Tag.null, 0]
 }
 
-/// The object identifiers of key types and curves, encoded in DER.
+/// Object identifiers of key types and curves, encoded in DER.
 enum ObjectID {
     /// 1.2.840.113549.1.1.1
     static let rsa: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
@@ -107,8 +107,7 @@ enum ObjectID {
 
 /// An ECDSA signature: r followed by s, or in DER (RFC 3279, section 2.2.3).
 enum ECDSASignature {
-    /// Converts a signature from DER to r followed by s. Returns `nil` if the bytes aren't two numbers of at most
-    /// `size` bytes.
+    /// Returns `nil` if the bytes aren't two numbers of at most `size` bytes.
     static func raw(_ der: [UInt8], size: Int) -> [UInt8]? {
         var outer = DERReader(der)
         guard var pair = try? outer.sequence(), let r = try? pair.integer(), let s = try? pair.integer(),

@@ -7,7 +7,7 @@ extension PublicMaterial {
         }
     }
 
-    /// Reads a SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
+    /// RFC 5280, section 4.1.2.7.
     init(subjectInfo der: [UInt8]) throws(KeyError) {
         var outer = DERReader(der)
         var info = try outer.sequence()
@@ -42,7 +42,7 @@ extension PublicMaterial {
         }
     }
 
-    /// An RSA key in PKCS #1. Empty for other keys.
+    /// Empty for keys other than RSA.
     var pkcs1: [UInt8] {
         guard case .rsa(let modulus, let exponent) = self else { return [] }
         return DER.sequence(DER.integer(modulus), DER.integer(exponent))
@@ -99,7 +99,7 @@ extension PrivateMaterial {
         if key.next == DER.Tag.context(1) {
             var wrapped = DERReader(try key.value(DER.Tag.context(1)))
             let bits = try wrapped.bits()
-            // A compressed point isn't needed, because the scalar determines the point.
+            // The scalar determines the point, so a compressed point isn't needed.
             point = Curve.isCompressed(bits) ? nil : try curve.checked(point: bits)
         }
         try key.end()
@@ -119,7 +119,7 @@ extension PrivateMaterial {
         self = .rsa(try RSANumbers(numbers))
     }
 
-    /// The key in PKCS #8, for OpenSSL and ``PrivateKey/pem``.
+    /// For OpenSSL and ``PrivateKey/pem``.
     var pkcs8: [UInt8] {
         let version = DER.integer([])
         return switch self {
@@ -151,7 +151,7 @@ private enum AlgorithmID {
                 throw KeyError(.unsupportedKey, "the curve is given by its parameters instead of its name")
             }
             self = .ec(try Curve(id: id.value(DER.Tag.objectID)))
-        // Ignores the parameters of PSS, which could only restrict the key.
+        // The parameters of PSS could only restrict the key.
         case ObjectID.rsa, ObjectID.rsaPSS: self = .rsa
         default: throw KeyError(.unsupportedKey, "expected an Ed25519, EC or RSA key, found another type")
         }

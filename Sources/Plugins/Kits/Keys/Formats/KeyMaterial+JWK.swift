@@ -1,7 +1,7 @@
 import ErrandDigests
 import ErrandEssentials
 
-/// The members of a JSON Web Key that the supported key types use (RFC 7518, section 6; RFC 8037, section 2).
+/// RFC 7518, section 6; RFC 8037, section 2.
 struct JWKMembers: Decodable {
     let kty: String
     let crv, x, y, d, n, e, p, q, dp, dq, qi: String?
@@ -11,7 +11,7 @@ struct JWKMembers: Decodable {
 
     init(_ data: Data) throws(KeyError) {
         guard data.count <= 64 << 10 else { throw .malformed("the text is too long for a JWK") }
-        // Replaces the decoder's error, which could quote the key.
+        // The decoder's error could quote the key.
         guard let members = try? JSONDecoder().decode(JWKMembers.self, from: data) else {
             throw .malformed("the text isn't a JWK")
         }
@@ -26,7 +26,7 @@ struct JWKMembers: Decodable {
         return bytes
     }
 
-    /// Returns a number without leading zeros. Many programs write one for the sign.
+    /// Many programs write a leading zero for the sign.
     func number(_ member: KeyPath<JWKMembers, String?>, _ name: String) throws(KeyError) -> [UInt8] {
         Array(try bytes(member, name).drop { $0 == 0 })
     }
@@ -58,7 +58,7 @@ extension PublicMaterial {
         }
     }
 
-    /// The key as a JWK with only the required members, in the order of RFC 7638, section 3.
+    /// Only the required members, in the order of RFC 7638, section 3.
     var jwk: String {
         switch self {
         case .ed25519(let key): #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.text(key))"}"#

@@ -13,7 +13,7 @@ enum PublicMaterial: Sendable, Hashable {
     }
 }
 
-/// The numbers of a private key, and of its public key if the source contained both.
+/// Contains the public key only if the source did.
 enum PrivateMaterial: Sendable {
     case ed25519(seed: [UInt8], publicKey: [UInt8]?)
     case ec(Curve, scalar: [UInt8], point: [UInt8]?)
@@ -27,7 +27,7 @@ enum PrivateMaterial: Sendable {
         }
     }
 
-    /// The public key from the same source, or `nil` if the source didn't contain it.
+    /// `nil` if the source didn't contain the public key.
     var publicPart: PublicMaterial? {
         switch self {
         case .ed25519(_, let key): key.map { .ed25519($0) }
@@ -64,7 +64,7 @@ enum Curve: Sendable, Hashable {
         return point
     }
 
-    /// Returns a coordinate without leading zeros in its size.
+    /// The coordinate may lack leading zeros.
     func padded(_ coordinate: [UInt8]) throws(KeyError) -> [UInt8] {
         guard coordinate.count <= size else {
             throw .malformed("expected coordinates of \(size) bytes, got \(coordinate.count)")
@@ -72,7 +72,7 @@ enum Curve: Sendable, Hashable {
         return [UInt8](repeating: 0, count: size - coordinate.count) + coordinate
     }
 
-    /// Returns a scalar in its size. Some programs leave out its leading zeros, and others write one more.
+    /// Some programs leave out a scalar's leading zeros, and others write one more.
     func checked(scalar: some Sequence<UInt8>) throws(KeyError) -> [UInt8] {
         let bytes = Array(scalar)
         let digits = bytes.drop { $0 == 0 }
@@ -99,8 +99,7 @@ struct RSANumbers: Sendable {
         self.all = all
     }
 
-    /// Checks an RSA key's modulus and exponent. This bounds the work of an operation, and rejects keys that are known
-    /// to be weak.
+    /// Bounds the work of an operation, and rejects keys that are known to be weak.
     static func check(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         let bits = 8 * modulus.count - (modulus.first?.leadingZeroBitCount ?? 0)
         guard (2048...8192).contains(bits) else {

@@ -2,15 +2,14 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Reads and writes labeled blocks of base64 (RFC 7468).
+/// Labeled blocks of base64 (RFC 7468).
 enum PEM {
     private static let maximumBytes = 1 << 20
     private static let (begin, end, dashes) = ("-----BEGIN ", "-----END ", "-----")
 
     /// Returns the first key in a text. Line ends may be written as `\n`, replaced by spaces, or missing.
     ///
-    /// - Parameter read: Creates a key from a label and its bytes. Returns `nil` for other blocks, such as
-    ///   certificates.
+    /// - Parameter read: Returns `nil` for blocks other than keys, such as certificates.
     static func find<Key>(
         in text: String, _ name: String, _ read: (_ label: String, _ der: [UInt8]) throws(KeyError) -> Key?
     ) throws(KeyError) -> Key {

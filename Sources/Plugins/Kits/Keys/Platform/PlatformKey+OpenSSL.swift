@@ -48,7 +48,7 @@ struct PlatformPrivateKey: Sendable {
 
     init(_ material: PrivateMaterial) throws(KeyError) {
         type = material.type
-        // Omits the public part, so libcrypto computes it and the caller can compare it.
+        // libcrypto then computes the public part, and the caller can compare it.
         let der =
             if case .ec(let curve, let scalar, _) = material {
                 PrivateMaterial.ec(curve, scalar: scalar, point: nil).pkcs8
