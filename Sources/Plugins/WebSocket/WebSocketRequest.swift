@@ -94,7 +94,7 @@ extension WebSocketRequest where Outgoing: Encodable {
 }
 
 extension WebSocketRequest {
-    /// Explains at compile time why `Incoming` lacks a default `decode`.
+    /// Explains at compile time why `Incoming` has no default `decode`.
     @available(
         *, unavailable,
         message: """
@@ -106,7 +106,7 @@ extension WebSocketRequest {
         throw WebSocketError(.decodingFailed, "the request doesn't implement decode")
     }
 
-    /// Explains at compile time why `Outgoing` lacks a default `encode`.
+    /// Explains at compile time why `Outgoing` has no default `encode`.
     @available(
         *, unavailable,
         message: """

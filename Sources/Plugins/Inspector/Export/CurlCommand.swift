@@ -5,7 +5,6 @@ import ErrandPlatform
 import ErrandRecording
 import ErrandSupport
 
-/// Secrets stay masked.
 enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]

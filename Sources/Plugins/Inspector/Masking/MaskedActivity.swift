@@ -177,7 +177,6 @@ extension MaskedActivity {
 
     var isIncomplete: Bool { if case .success = state.ending { false } else { true } }
 
-    /// Falls back to the URL of the request as it was built.
     var shownURL: String? { exchanges.first?.request.url ?? url }
     var shownMethod: String? { exchanges.first?.request.method.rawValue ?? method }
     var shownStatus: Int? { state.status ?? exchanges.last?.response?.status ?? other?.status }

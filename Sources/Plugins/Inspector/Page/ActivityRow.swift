@@ -55,7 +55,6 @@ extension JSONText {
             add("sent", activity.isIncomplete ? progress?.sent ?? length : length)
         }
         add("type", response?.body.contentType.map { String($0.prefix(200)) })
-        // A successful activity has transferred everything.
         if activity.isIncomplete, let progress {
             add("totalToSend", progress.totalToSend)
             add("totalToReceive", progress.totalToReceive)
@@ -72,7 +71,6 @@ extension JSONText {
 }
 
 extension RecordedExchange {
-    /// Contains only the start while the exchange runs.
     var bar: [Duration?] {
         guard duration > .zero || timings != nil else { return [offset] }
         let phases = phases

@@ -155,8 +155,6 @@ private struct PageLoop {
         }
     }
 
-    /// Closes, in this order of preference, the oldest connection that hasn't sent an accepted request, that isn't a
-    /// stream, or any.
     private mutating func makeRoom() {
         let index =
             connections.firstIndex { !$0.isKnown } ?? connections.firstIndex { !$0.isStreaming }
@@ -187,7 +185,6 @@ private struct PageLoop {
         }
     }
 
-    /// The store collects changes only while a page is open.
     private mutating func watchPages() {
         let hasPage = connections.contains(where: \.isStreaming)
         if hasPage != isWatching {

@@ -28,7 +28,6 @@ struct PageConnection {
 
     /// For a request, and for the wait between requests.
     static let readingTime = Duration.seconds(15)
-    /// For a page that doesn't read.
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
     /// Above this number of unsent bytes, events aren't added.
@@ -73,7 +72,6 @@ struct PageConnection {
     }
 
     private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
-        // The next request is parsed only after this response was sent.
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }
@@ -164,7 +162,6 @@ struct PageConnection {
         if waiting == 0 { deadline = now + Self.writingTime }
     }
 
-    /// Responds with 408 to an incomplete request.
     mutating func checkDeadline(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard now >= deadline else { return }
         if phase == .reading, waiting == 0, !input.isEmpty {

@@ -48,7 +48,6 @@ struct PageFeed {
         (pending, first, isPending) = (kept, 0, Set(kept))
     }
 
-    /// Returns no bytes if the page is up to date.
     mutating func next() -> [UInt8] {
         var bytes: [UInt8] = []
         let clears = service.store.clears

@@ -26,7 +26,6 @@ struct PageRequest: Sendable, Equatable {
     static let maximumBodyBytes = 128 << 10
     static let maximumFields = 64
 
-    /// Returns nil if the field occurs twice.
     func field(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
@@ -41,7 +40,6 @@ struct PageRequest: Sendable, Equatable {
         return nil
     }
 
-    /// Returns nil if the request isn't complete.
     static func parse(_ input: [UInt8]) throws(Fault) -> (request: PageRequest, length: Int)? {
         guard let end = headEnd(of: input) else {
             if input.count > maximumHeadBytes { throw Fault(431) }

@@ -19,13 +19,12 @@ struct PageResponse: Sendable {
         PageResponse(status: 200, fields: [("Content-Type", "application/json")], body: .bytes(bytes))
     }
 
-    /// Browsers then don't store a response, guess its type, or show it in other pages.
+    /// With these fields, browsers don't store a response, guess its type, or show it in other pages.
     private static let common: [(name: String, value: String)] = [
         ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Cross-Origin-Opener-Policy", "same-origin"),
     ]
-    /// For responses other than the page.
     private static let sandbox = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
     func encoded(keepsAlive: Bool) -> [UInt8] {

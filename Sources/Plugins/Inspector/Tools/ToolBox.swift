@@ -70,7 +70,7 @@ final class ToolBox: Sendable {
         var rule: ToolSettings.Rule?
     }
 
-    /// Counts a failure. Returns nil if all tools are off.
+    /// Counts a failure.
     func plan(for url: () -> String) -> Plan? {
         guard isActive.load(ordering: .relaxed) else { return nil }
         let url = url()

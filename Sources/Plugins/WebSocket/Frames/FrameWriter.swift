@@ -13,7 +13,6 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -33,7 +32,6 @@ struct FrameWriter: ~Copyable {
         return masked(opcode, deflated.span, isDeflated: true)
     }
 
-    /// Truncates the content to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }

@@ -56,7 +56,6 @@ struct MessageInflater: ~Copyable {
 
     deinit { if let inflater = unsafe inflater { unsafe errand_inflater_free(inflater) } }
 
-    /// `body` throws if the message is too large.
     mutating func inflate(
         _ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {

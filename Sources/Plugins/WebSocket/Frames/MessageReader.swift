@@ -43,7 +43,6 @@ struct MessageReader: ~Copyable {
     /// Call it after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// Returns nil if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -72,7 +71,6 @@ struct MessageReader: ~Copyable {
 
     // MARK: Heads
 
-    /// Returns false if the head is incomplete.
     private mutating func readHead() throws(WebSocketError) -> Bool {
         while head.count < headCount {
             if position == input.endIndex {
@@ -111,7 +109,6 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Rejects an invalid head before all of its bytes have arrived.
     private func checkHead() throws(WebSocketError) {
         guard let opcode = Opcode(rawValue: head[0] & 0x0F) else {
             throw .violation("a frame has the unknown opcode \(head[0] & 0x0F)")
@@ -184,7 +181,6 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// Returns nil if the message continues in another frame.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -224,7 +220,6 @@ struct UTF8Check {
 
     var isComplete: Bool { missing == 0 }
 
-    /// Returns false at an invalid byte.
     mutating func accept(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {

@@ -18,7 +18,7 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Returns nil if the server didn't accept an extension. Throws if the parameters don't fit the client's offer.
+    /// Returns nil if the server didn't accept an extension.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }
@@ -61,7 +61,6 @@ struct DeflateAgreement: Hashable {
         }
     }
 
-    /// Leading zeros aren't allowed, quotes are.
     private static func bits(_ value: String?) -> Int? {
         guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
             let number = Int(text), "\(number)" == text, 8...15 ~= number

@@ -85,7 +85,6 @@ struct OpeningHandshake: Sendable {
         if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
     }
 
-    /// Throws `handshakeFailed` unless the status is 101 and the fields are valid.
     func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
         func fail(_ message: String) -> WebSocketError {
             WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)

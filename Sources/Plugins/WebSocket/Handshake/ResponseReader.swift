@@ -23,7 +23,7 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Returns false if the head is incomplete. Skips informational heads except 101.
+    /// Skips informational heads except 101.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = Self.endOfHead(in: bytes) else {
@@ -42,7 +42,6 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// Returns nil if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()

@@ -7,7 +7,6 @@ import Synchronization
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
-    /// Body bytes to read if the server refuses.
     private static let refusalBytes = 64 << 10
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -76,7 +75,6 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// Returns nil at the body's end, after the limit, or if the connection fails.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {

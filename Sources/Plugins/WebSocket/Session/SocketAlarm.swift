@@ -74,7 +74,6 @@ final class SocketAlarm: Sendable {
 }
 
 enum TimeLimit {
-    /// Throws ``ErrandError`` with `timedOut` after the limit.
     static func run<Value: Sendable>(
         _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

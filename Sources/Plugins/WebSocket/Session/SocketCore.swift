@@ -36,7 +36,6 @@ final class SocketCore: Sendable {
         var elements = 0
         var connections = 0
 
-        /// The connection for new messages. Nil while the socket isn't connected.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -185,7 +184,6 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Returns nil at the end. Throws `timedOut` after the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -274,7 +272,6 @@ final class SocketCore: Sendable {
     }
 }
 
-// For the socket's activity.
 extension SocketCore {
     var isOver: Bool { state.withLock { $0.isOver } }
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -328,7 +325,6 @@ extension SocketCore {
         if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
-    /// Waits until the queue of received messages has space.
     func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in

@@ -118,7 +118,6 @@ final class SocketLink: Sendable {
         connection.close()
     }
 
-    /// Records the first failure and returns it.
     private func kept(_ error: any Error) -> any Error {
         let failure = state.withLock { state in
             let failure = state.failure ?? error
@@ -209,7 +208,6 @@ final class SocketLink: Sendable {
         var error = WebSocketError(
             .closed, "the server closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // Messages that are being sent, and all later ones, fail with this error.
         _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()

@@ -8,7 +8,6 @@ struct SocketSession: Sendable {
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Throws unless the socket is closed normally.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -48,7 +47,6 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Returns the failure that the server's close code indicates.
     private func use(_ link: SocketLink) async throws -> WebSocketError? {
         let (core, activity) = (core, activity)
         return try await withTaskCancellationHandler {
