@@ -32,7 +32,6 @@ final class ReplayRecorder: Sendable {
 
     var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
 
-    /// In the order of their requests.
     var exchanges: [RecordedExchange] {
         let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
         return exchanges.sorted { $0.order < $1.order }.map { recorded in
@@ -169,7 +168,6 @@ extension Redactor {
 
 final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
-    /// Nil if the body exceeds the limit.
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
     /// Bytes left until the body counts as complete, even if it isn't read to the end. Nil if only the end counts.

@@ -109,7 +109,6 @@ public struct RetryFilter: Filter {
         }
     }
 
-    /// Returns the response if its status alone shows that it isn't a failure.
     @inline(never) private func accepted(
         _ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool
     ) -> HTTPResponse? {
@@ -183,7 +182,6 @@ extension RetryFilter {
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns nil if the policy, deadline or budget doesn't allow another attempt.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {

@@ -28,10 +28,8 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///
-    /// - contentCoding: Nil if the recording program has undone it.
-    ///
-    /// - depth: The number of enclosing multipart bodies.
+    ///   - contentCoding: Nil if the recording program has undone it.
+    ///   - depth: The number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { ContentCodings.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -49,7 +47,6 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// For a body without a recorded type.
     private static func looksLikeForm(_ bytes: [UInt8]) -> Bool {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
@@ -81,7 +78,6 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// Returns nil if the bodies match. A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):

@@ -84,7 +84,6 @@ struct ReplayURL: Sendable, Hashable {
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
-    /// A mask in this URL matches any text.
     func matches(_ other: ReplayURL) -> Bool {
         items.count == other.items.count && MaskedText.matches(origin, other.origin)
             && MaskedText.matches(path, other.path)

@@ -53,7 +53,6 @@ struct Base64Decoder {
     private var count = 0
     private var isPadded = false
 
-    /// Returns false if a character isn't allowed.
     mutating func decode(_ bytes: ArraySlice<UInt8>, into result: inout [UInt8]) -> Bool {
         result.reserveCapacity(result.count + bytes.count / 4 * 3 + 3)
         for byte in bytes {
@@ -82,7 +81,6 @@ struct Base64Decoder {
         return true
     }
 
-    /// Returns false if a single character is left over.
     mutating func finish(into result: inout [UInt8]) -> Bool {
         switch count {
         case 0: return true

@@ -26,11 +26,10 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// For example "1.1" or "2".
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// The file's statement in bytes, or -1.
+    /// As stated in the file, in bytes, or -1.
     private(set) var size = -1.0
     /// Bytes that content coding saved on the wire.
     private(set) var compression = 0.0

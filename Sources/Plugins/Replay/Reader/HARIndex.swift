@@ -83,7 +83,6 @@ final class HARSource: Sendable {
         byteCount = data.count
     }
 
-    /// - Throws: ``HARError/Code/fileFailed``.
     convenience init(contentsOf url: URL) throws(HARError) {
         guard url.isFileURL else { throw HARError(.fileFailed, "the URL isn't a file URL") }
         do throws(SystemFile.Failure) {

@@ -38,7 +38,6 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space. Returns nil at the end.
     mutating func space() throws(HARError) -> UInt8? {
         while let byte = try peek() {
             guard JSONGrammar.isSpace(byte) else { return byte }

@@ -7,7 +7,6 @@ import ErrandSupport
 /// To restore bodies byte for byte, invalid UTF-8 stays unchanged. An unpaired surrogate from U+DC80 to U+DCFF becomes
 /// a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this way.
 struct JSONStringDecoder {
-    /// An incomplete escape at the end of a piece.
     private var pending: [UInt8] = []
     /// The high surrogate of a pair whose low surrogate hasn't arrived.
     private var high: UInt32?

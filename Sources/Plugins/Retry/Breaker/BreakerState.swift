@@ -121,7 +121,7 @@ final class BreakerState: HostRecord {
     private var longestPause: Duration { policy.maximumPause.bounded }
 }
 
-/// Counts the results in a window of time that has ten intervals.
+/// Counts the results in ten intervals of a window of time.
 struct ResultWindow {
     private var parts: [(number: Int64, all: Int, failures: Int)] = []
 

@@ -112,7 +112,6 @@ public struct HedgeFilter: Filter {
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    /// Stored responses aren't typical of the host.
     private static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
     }
@@ -228,7 +227,6 @@ struct HedgedRequest: Sendable {
         (self.exchange, self.shared) = (exchange, shared)
     }
 
-    /// Adds the winner's checks and staged work to the call.
     func count() async { await shared.distribute(to: [exchange]) }
 
     /// Also discards what the loser's filters still add.

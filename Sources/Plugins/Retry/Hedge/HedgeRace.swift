@@ -10,7 +10,6 @@ final class HedgeRace: Sendable {
         var running = 1
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// Nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
@@ -21,7 +20,6 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Returns nil if the race is already decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -43,10 +41,8 @@ final class HedgeRace: Sendable {
     /// Returns whether the outcome decides the race.
     ///
     /// - Parameters:
-    ///
-    /// - number: 0 for the first request, 1 for the second.
-    ///
-    /// - isGood: Whether to use the outcome without waiting for the other request.
+    ///   - number: 0 for the first request, 1 for the second.
+    ///   - isGood: Whether to use the outcome without waiting for the other request.
     @discardableResult
     func finish(_ outcome: Outcome, of number: Int, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in

@@ -41,7 +41,6 @@ struct RateWindow {
     private var sent: [Duration] = []
     private var oldest = 0
 
-    /// Positions in the queue start at 0.
     func opening(at now: Duration, position: Int, _ rate: RequestRate?) -> Duration {
         guard let rate, rate.period > .zero else { return now }
         let ahead = position - (rate.count - sent.count)
@@ -61,7 +60,6 @@ struct RateWindow {
         }
     }
 
-    /// For a request that wasn't sent.
     mutating func remove(_ time: Duration) {
         // A buffer that isn't full must start with its oldest time.
         sent = Array(sent[oldest...] + sent[..<oldest])

@@ -114,7 +114,6 @@ final class HostLine: HostRecord {
         }?.signal()
     }
 
-    /// Whether an admitted request can still be sent.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -197,7 +196,6 @@ final class HostLine: HostRecord {
 }
 
 extension HostLine {
-    /// Times are relative to the host's `origin`.
     struct State {
         var isRetired = false
         /// Includes requests whose streamed bodies haven't ended.
@@ -231,7 +229,6 @@ extension HostLine {
             case later
         }
 
-        /// Positions in the queue start at 0.
         mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
             var earliest = now
             var news: Duration?
@@ -292,7 +289,6 @@ final class HostWaiter: Sendable {
         var sleep: Task<Void, Never>?
     }
 
-    /// In order of arrival.
     let number: UInt64
     private let state = Mutex(State())
 

@@ -10,7 +10,6 @@ import ErrandMessageSyntax
 /// because the order in which the server counted them is unknown.
 struct HostQuota {
     private(set) var left: Int
-    /// As the host reported it.
     private var remaining: Int
     private let inFlight: Int
     /// Regardless of requests in flight.
@@ -29,10 +28,8 @@ struct HostQuota {
     private static let freshPart = 8
 
     /// - Parameters:
-    ///
-    /// - inFlight: The number of other requests that the host may not have counted yet.
-    ///
-    /// - lastSent: The number of the last request sent so far.
+    ///   - inFlight: The number of other requests that the host may not have counted yet.
+    ///   - lastSent: The number of the last request sent so far.
     init(
         _ field: RateLimitField, _ now: Duration, since start: Duration, inFlight: Int, lastSent: UInt64,
         longest: Duration
@@ -45,7 +42,6 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// `number` identifies the request that received the new quota.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -69,9 +65,8 @@ struct HostRamp {
     private var sent = 0
     private var received = 0
 
-    /// After each step, the number of admitted requests doubles.
+    /// After each step, the number of admitted requests doubles. After the last step, the limit ends.
     private static let step = Duration.milliseconds(250)
-    /// After this many steps, the limit ends.
     private static let steps = 16
 
     init(_ begin: Duration) { self.begin = begin }
@@ -90,7 +85,6 @@ struct HostRamp {
 
     mutating func send() { sent += 1 }
 
-    /// Ignores requests sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
 }
 
@@ -99,7 +93,6 @@ struct RateLimitField: Equatable {
     let remaining: Int
     let reset: Duration
 
-    /// Fails without a valid limit that has a reset time.
     init?(_ headers: HTTPHeaders, at date: Date) {
         var limits: [RateLimitStatus] = []
         if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }

@@ -95,7 +95,7 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Otherwise, every new host would cause a sweep.
+        // Keeps every new host from causing a sweep.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten

@@ -34,7 +34,6 @@ struct SentTask: Sendable {
     /// Waits even if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// Waits even if the awaiting task is cancelled.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
