@@ -11,7 +11,7 @@ final class AddedCredential: Sendable {
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
-        /// The credential of the first attempt. Nil until the server refuses the request.
+        /// Nil until the server refuses the request.
         var first: CredentialKeeper.Lease?
 
         func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
@@ -23,7 +23,7 @@ final class AddedCredential: Sendable {
     let lease: CredentialKeeper.Lease
     /// Tells users apart. Nil if the added header fields already do.
     let mark: UserMark?
-    /// A new credential then needs a new signature.
+    /// A later filter signs the request, so a new credential needs a new signature.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest

@@ -134,7 +134,6 @@ private struct Attempt {
 // MARK: - The call
 
 extension AuthenticationFilter {
-    /// Starts over if a signature has to cover a new credential.
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
@@ -267,7 +266,6 @@ extension AuthenticationFilter {
         }
     }
 
-    /// Returns the user's mark, if the credential has an owner.
     private func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {

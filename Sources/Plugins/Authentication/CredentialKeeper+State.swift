@@ -60,7 +60,6 @@ extension CredentialKeeper {
 
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// Returns nil for the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut

@@ -38,7 +38,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Returns nil for the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
@@ -224,7 +223,6 @@ extension CredentialKeeper {
         let membership: Membership
         /// The request waited for a refresh.
         let isFresh: Bool
-        /// The credential came from a refresh, and no response had accepted it yet.
         let isOnTrial: Bool
         let version: UInt64
         let failures: UInt64

@@ -13,10 +13,8 @@ final class LoopbackListener: Sendable {
     private let reason = Mutex<(any Error)?>(nil)
 
     /// - Parameters:
-    ///
-    /// - port: Nil for any free port.
-    ///
-    /// - isNamed: Whether redirects lead to `localhost` instead of the address.
+    ///   - port: Nil for any free port.
+    ///   - isNamed: Whether redirects lead to `localhost` instead of the address.
     init(on addresses: [LoopbackBrowser.Address], port fixed: UInt16? = nil, isNamed: Bool = false) throws(OAuthError) {
         guard let bell = Bell() else { throw OAuthError(.browserFailed, "the process has too many open files") }
         for address in addresses {
@@ -36,17 +34,14 @@ final class LoopbackListener: Sendable {
         bell.close()
     }
 
-    /// Only the first call has an effect.
     func stop(_ error: any Error) {
         reason.withLock { if $0 == nil { $0 = error } }
         bell.ring()
     }
 
     /// - Parameters:
-    ///
-    /// - answer: The complete response to the redirect.
-    ///
-    /// - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    ///   - answer: The complete response to the redirect.
+    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {
@@ -120,7 +115,6 @@ final class LoopbackListener: Sendable {
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }
 
-    /// Returns false at the end of the stream.
     private static func receive(_ socket: Int32, into bytes: inout [UInt8]) -> Bool {
         while bytes.count <= LoopbackRequest.maximumBytes {
             switch LoopbackSocket.receive(socket, into: &bytes, limit: 4096) {

@@ -258,7 +258,7 @@ struct ServerFault: Decodable {
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
     }
 
-    /// Returns nil if the response isn't an error. Some servers send an empty error code along with a token.
+    /// Some servers send an empty error code along with a token.
     init?(_ response: HTTPResponse) {
         guard let fault = try? JSONDecoder().decode(ServerFault.self, from: response.data),
             ServerText.given(fault.error) != nil

@@ -18,10 +18,8 @@ final class SignInAttempt: Sendable {
 
     var secrets: [String] { [state, pkce.verifier] + (nonce.map { [$0] } ?? []) }
 
-    /// Nil until the browser asks for the page's URL.
     var redirectURI: String? { begun.withLock { $0 } }
 
-    /// Returns false if the sign-in has already begun.
     func begin(_ redirectURI: String) -> Bool {
         begun.withLock { known in
             guard known == nil else { return false }

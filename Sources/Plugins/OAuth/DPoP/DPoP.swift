@@ -132,7 +132,6 @@ extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// RFC 9449, section 4.2.
 private struct ProofClaims: Encodable {
     let jti: String
     let htm: String

@@ -42,7 +42,6 @@ final class TokenVault: Sendable {
         }
     }
 
-    /// Other processes and sessions with the same store wait.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await store.exclusively(body)
     }

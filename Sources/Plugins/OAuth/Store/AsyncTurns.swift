@@ -11,7 +11,6 @@ final class AsyncTurns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Throws `CancellationError` if the task is cancelled while it waits.
     func take() async throws {
         let number = state.withLock { $0.waiting.nextNumber() }
         let isMine = await withTaskCancellationHandler {
