@@ -61,7 +61,6 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// Every error that cancellation causes becomes `cancelled`.
     func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
@@ -146,7 +145,6 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// If the stream was already cancelled, calls the closure immediately.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel
@@ -167,7 +165,6 @@ private final class StreamState: Sendable {
         throw ErrandError(.cancelled, "the stream was cancelled")
     }
 
-    /// Throws the reader's error.
     func ended() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -15,7 +15,6 @@ import Synchronization
     private var retry: Duration?
     private var isOver = false
     private var attempts = 0
-    /// Consecutive failures to connect.
     private var failures = 0
     /// Consecutive attempts that failed to connect or ended soon, without an event.
     private var silent = 0
@@ -29,7 +28,6 @@ import Synchronization
 
     deinit { finish(nil) }
 
-    /// Doesn't wait.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {

@@ -31,7 +31,6 @@ final class EventStreamStatus: Sendable {
 
     func keep(_ response: HTTPResponse) { values.withLock { $0.response = response } }
 
-    /// Returns true for the first reader.
     func claim() -> Bool {
         values.withLock { values in
             defer { values.isClaimed = true }

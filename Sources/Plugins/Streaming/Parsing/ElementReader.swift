@@ -6,7 +6,7 @@ import ErrandSupport
 /// call.
 @usableFromInline class ElementReader<Element> {
     final var session: StreamSession?
-    /// Received elements are then not delivered.
+    /// After cancellation, received elements aren't delivered.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
     func push(_ chunk: Data) {}
@@ -18,7 +18,6 @@ import ErrandSupport
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    /// - Parameter charset: Nil for UTF-8.
     init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
@@ -77,13 +76,11 @@ final class DataReader: ElementReader<Data> {
 /// unknown charset, lines are read as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
-    /// Nil for UTF-8.
     private let charset: Charset?
     private let unreadable: String?
     /// As in browsers, text that is valid UTF-8 is read despite an unknown label.
     private let isUnknown: Bool
 
-    /// - Parameter label: Nil for UTF-8.
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
@@ -154,7 +151,6 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// Throws `decodingFailed` with the element's position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(found.bytes) } catch {
             throw StreamingError(
@@ -164,7 +160,6 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// `Data` elements aren't decoded.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

@@ -50,7 +50,6 @@ final class JSONArraySplitter: ElementSplitter {
         }
     }
 
-    /// Skips white space, and a byte order mark at the beginning.
     private func firstByte() throws -> UInt8? {
         if state == .start, window.offset == 0, window.first == 0xEF {
             if window.count < 3 {

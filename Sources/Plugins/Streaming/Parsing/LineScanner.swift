@@ -21,7 +21,7 @@ struct LineScanner: ~Copyable {
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
     private(set) var lineCount = 0
-    /// In the stream.
+    /// The line's position in the stream.
     private(set) var lineStart: Int64 = 0
 
     private struct Mark {
@@ -50,8 +50,8 @@ struct LineScanner: ~Copyable {
 
     var offset: Int64 { window.offset }
 
-    /// Returns nil if the line is incomplete. The range excludes the ending, and is valid until the next `push`. Use
-    /// `rest()` for text after the last line ending.
+    /// The range excludes the ending, and is valid until the next `push`. Use `rest()` for text after the last line
+    /// ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
         let feed = lineFeed.find(0x0A, in: window)
@@ -163,7 +163,6 @@ struct ByteWindow {
     /// Bytes before `start` are consumed.
     private(set) var storage: ContiguousArray<UInt8> = []
     private(set) var start = 0
-    /// The window's position in the stream.
     private(set) var offset: Int64 = 0
     /// The capacity in bytes that an empty window keeps.
     private static let keptCapacity = 1 << 20

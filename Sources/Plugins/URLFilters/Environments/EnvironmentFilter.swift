@@ -65,7 +65,6 @@ public struct EnvironmentFilter: Filter {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// Returns `nil` without a placeholder.
     private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -87,7 +86,6 @@ enum Placeholder: CaseIterable {
 
     static let all = allCases
 
-    /// Ends with a slash.
     var origin: String {
         switch self {
         case .base: "https://environment.invalid/"

@@ -77,7 +77,6 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// Returns `nil` if the request doesn't change.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {

@@ -12,7 +12,6 @@ struct JSONObjectText {
         /// From the name's opening quote to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
-        /// `nil` if the value isn't a valid string.
         let text: String?
     }
 
@@ -31,7 +30,6 @@ struct JSONObjectText {
         (members, end) = (try reader.members(), reader.end)
     }
 
-    /// Returns a string's content, or the JSON text of another value.
     func text(of member: Member) -> String {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }

@@ -43,7 +43,6 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// Returns the time, if the signer has a timestamp, and then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
     }

@@ -45,7 +45,6 @@ public struct URLText: Sendable {
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Also edits the cache key's URL, unless the change is hidden.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -74,12 +73,10 @@ extension URLText: CustomStringConvertible, CustomReflectable {
 
 /// UTF-8 offsets of a URL's parts.
 struct URLLayout {
-    /// `nil` without a scheme.
     var pathStart: Int?
     /// The path's end without a query.
     var queryStart: Int
     var hasQuery: Bool
-    /// The offset of `#`, or the end of the text.
     var end: Int
 
     init(_ text: String) { self = text.withSpan { URLLayout($0) } }
@@ -226,7 +223,6 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// Adds a leading slash.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -249,7 +245,6 @@ extension URLText {
         QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
     }
 
-    /// Without its question mark.
     var query: Substring {
         let layout = URLLayout(text)
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
