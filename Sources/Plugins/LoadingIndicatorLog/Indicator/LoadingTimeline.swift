@@ -23,7 +23,7 @@ struct LoadingTimeline: Sendable {
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the number of counted activities last became more than zero.
+    /// Since then, at least one counted activity has been running.
     private var since: Time?
     private var shownAt: Time?
     private var presentedAt: Time?
@@ -87,7 +87,6 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// When to call `advance(to:)` next. Nil if no update is due.
     var next: Time? {
         if let shownAt {
             if counted == 0 { return shownAt + minimum }

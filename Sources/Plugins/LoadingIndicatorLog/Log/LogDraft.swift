@@ -124,7 +124,6 @@ final class LogDraft: Sendable {
             stream: state.stream, dropped: dropped)
     }
 
-    /// For text from the app or server.
     private static func line(_ text: String, _ redactor: Redactor) -> String {
         ControlCharacters.escaped(redactor.masking(text))
     }
@@ -150,12 +149,12 @@ enum LogBody {
     }
 }
 
-/// Keeps names, order and numbers.
+/// Formats JSON, and keeps names, order and numbers.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: JSON, which may be truncated.
+    /// - Parameter bytes: JSON, possibly truncated.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))

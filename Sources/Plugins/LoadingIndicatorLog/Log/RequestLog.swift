@@ -97,7 +97,7 @@ public final class RequestLog: Accessory {
     }
 }
 
-/// The finished activities that wait for the sink's thread. Adding an activity never waits.
+/// The finished activities that wait for the sink's thread.
 final class LogQueue: Sendable {
     struct Ended: Sendable {
         let activity: Activity

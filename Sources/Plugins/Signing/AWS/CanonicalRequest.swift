@@ -96,7 +96,6 @@ struct CanonicalRequest {
         return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    /// A `+` counts as a space, as in forms.
     private static func encodedItem(_ text: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(text, plusIsSpace: true) else {
             return PercentEncoding.encode(String(text))

@@ -199,7 +199,6 @@ struct RequestURLParts {
     /// In lower case, without the scheme's default port.
     let authority: String
     let path: String
-    /// Nil if the URL doesn't contain `?`.
     let query: Substring?
 
     /// - Parameter host: The values of the `Host` field, which takes precedence over the URL's host.

@@ -92,7 +92,7 @@ final class BodyDigests: Sendable {
         }
     }
 
-    /// Call it once.
+    /// Call it only once.
     func finalize() throws -> ContentDigest {
         try state.withLock { state in
             var entries: [ContentDigest.Entry] = []

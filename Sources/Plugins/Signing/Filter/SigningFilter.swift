@@ -100,7 +100,6 @@ private struct Signatures: Sendable {
         return owners
     }
 
-    /// Returns nil if a signer doesn't know its owner.
     private func mark(_ owners: [String?]) -> UserMark? {
         let known = owners.compactMap(\.self)
         guard known.count == owners.count else { return nil }

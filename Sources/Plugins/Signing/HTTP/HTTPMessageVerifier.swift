@@ -55,7 +55,6 @@ public struct HTTPMessageVerifier: Sendable {
         try ContentDigest(parsing: message.headers[.contentDigest] ?? "")
     }
 
-    /// - Parameter hasContent: Nil if unknown.
     func verifyHead(
         of message: SignableMessage, at date: Date, hasContent: Bool?
     ) async throws -> [VerifiedSignature] {
