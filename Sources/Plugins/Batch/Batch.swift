@@ -23,7 +23,7 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
-    /// Creates the parts for one run. Runs can't share parts, because parts keep typed results.
+    /// Runs can't share parts, because parts keep typed results.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
@@ -270,7 +270,6 @@ private final class BatchCell<R: Request>: AnyBatchCell {
         }
     }
 
-    /// Throws if the batch was cancelled before the request was sent.
     func outcome() throws -> Result<Response<R.Output>, any Error> {
         guard let outcome = state.withLock({ $0 }) else { throw CancellationError() }
         return outcome

@@ -1,8 +1,7 @@
 import Errand
 import Synchronization
 
-/// The state of one run: the next part, the failures or the winner, and whether the outcome is decided. Results are in
-/// ``BatchOutcomes``.
+/// The state of one run, without the results in ``BatchOutcomes``.
 struct BatchLedger: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
@@ -122,7 +121,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Throws the first failure.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []

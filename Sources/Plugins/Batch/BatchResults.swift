@@ -148,7 +148,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// Returns `nil` once the channel is closed and all results are read. Supports one reader at a time.
+    /// Supports one reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {
@@ -165,7 +165,6 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// Unread results stay available.
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true

@@ -8,7 +8,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// `nil` for a run with one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -164,7 +163,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Also changes the sums that contain the part. Returns `false` if the part isn't running.
+    /// Also changes the sums that contain the part.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }

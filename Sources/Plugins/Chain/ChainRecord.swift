@@ -55,7 +55,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Cancellations and the closure's own errors stay unchanged.
+    /// Returns cancellations and the closure's own errors unchanged.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }
@@ -66,7 +66,6 @@ final class ChainRecord: MemberObserver {
 
 /// The bytes of all steps and, for a list, the number of completed steps. It never decreases.
 struct ChainProgress: Sendable {
-    /// Sorted by step.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -78,7 +77,6 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: index)
     }
 
-    /// Ignores numbers that decrease.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let index = index(of: step) else { return }
         let before = running[index].progress

@@ -156,10 +156,8 @@ final class EndedExchange: Sendable {
     }
 
     /// - Parameters:
-    ///
-    /// - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
-    ///
-    /// - isKept: Whether the exchange may be read again.
+    ///   - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
+    ///   - isKept: Whether the exchange may be read again.
     func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
         switch known {
@@ -210,7 +208,6 @@ final class ActivityDraft: Sendable {
         }
     }
 
-    /// Returns the event's exchange if it has now ended and a newer one has begun.
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)

@@ -265,7 +265,6 @@ struct BoundedHistory<Element: Sendable>: Sendable {
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
-    /// Oldest first.
     var all: [Element] {
         var all: [Element] = []
         all.reserveCapacity(elements.count - first)
@@ -277,7 +276,6 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     /// Positions count every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// Nil if the element doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }

@@ -184,7 +184,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// A request that isn't masked yet. The body would otherwise be in memory until then.
+    /// A request that isn't masked yet. Doesn't keep the body in memory until then.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String

@@ -101,7 +101,6 @@ extension RecordedBody {
         if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
     }
 
-    /// Nil if more than one short word precedes the brace or bracket.
     private static func jsonStart(in data: Data) -> Data.Index? {
         let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
         let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256

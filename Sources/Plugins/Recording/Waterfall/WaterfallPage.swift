@@ -99,7 +99,6 @@ public struct WaterfallPage: Sendable {
     }
 
     private static func bar(_ name: String, _ start: Double, _ length: Double, _ total: Double) -> String {
-        // Keeps a sliver of each bar visible.
         let left = min(max(start / total * 100, 0), 99.85)
         let width = min(max(length / total * 100, 0.15), 100 - left)
         return "<i class=\"\(name)\" style=\"left:\(hundredths(left))%;width:\(hundredths(width))%\"></i>"
