@@ -67,7 +67,6 @@ public struct CoalescingFilter: Filter {
 
     private enum Step {
         case passes(isSafe: Bool)
-        /// The exchange finished without waiting.
         case responds(HTTPResponse)
         case waits(SharedRun, ticket: Int)
     }

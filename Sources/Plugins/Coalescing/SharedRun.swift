@@ -113,7 +113,6 @@ final class SharedRun: Sendable {
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             // Whoever resumes the continuation first removes it from the state.
@@ -178,7 +177,6 @@ final class SharedRun: Sendable {
 }
 
 extension SharedRun: ExchangeSharing {
-    /// `nil` if any call lacks a deadline.
     var deadline: ContinuousClock.Instant? {
         let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
@@ -298,7 +296,7 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Later requests then don't join exchanges with the URL's host.
+    /// Keeps later requests from joining exchanges with the URL's host.
     func close(_ url: URL) {
         let old = runs.withLock { runs -> Set<SharedRun> in
             if runs.isEmpty { return [] }

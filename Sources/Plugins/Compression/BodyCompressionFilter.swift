@@ -60,7 +60,6 @@ public struct BodyCompressionFilter: Filter {
         return try await next(exchange)
     }
 
-    /// True if the response lists supported codings, but not this coding.
     private func refuses(_ response: HTTPResponse) -> Bool {
         guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
@@ -71,7 +70,6 @@ public struct BodyCompressionFilter: Filter {
         }
     }
 
-    /// Returns `nil` to send the body uncompressed.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "this system has no library for \(compression)")
@@ -110,7 +108,7 @@ final class CompressedSource: HTTPBodySource {
         var isEnded = false
     }
 
-    /// Large chunks are compressed in pieces of this size in bytes, to limit memory.
+    /// Limits the memory for a large chunk, in bytes.
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody

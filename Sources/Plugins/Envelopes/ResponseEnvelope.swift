@@ -124,11 +124,10 @@ extension ResponseCheck {
     }
 }
 
-/// In bytes, for a body in a file that is checked for an envelope.
+/// In bytes, for a body in a file.
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {
-    /// Returns `nil` for a stream, a file that isn't JSON, or a file that exceeds the limit.
     fileprivate func envelope<Envelope: ResponseEnvelope>() async throws -> Envelope? {
         if body.data != nil { return try decoded(as: Envelope.self) }
         guard let file = body.file, let mediaType, ContentTypes.json.contains(mediaType),
@@ -140,7 +139,6 @@ extension HTTPResponse {
         return try? copy.decoded(as: Envelope.self)
     }
 
-    /// Throws `decodingFailed` if the model can't be decoded.
     func content<Envelope: ResponseEnvelope, Value: Decodable>(of type: Envelope.Type) throws -> Value {
         if let optional = Value.self as? any ExpressibleByNilLiteral.Type, data.isEmpty,
             let none = optional.init(nilLiteral: ()) as? Value
