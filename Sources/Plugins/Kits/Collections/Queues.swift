@@ -73,7 +73,6 @@ package struct WaitingQueue<Element> {
 
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
-    /// Removes all elements after the first `maximum`.
     package mutating func removeLast(upTo maximum: Int) -> [Element] {
         var (kept, left, removed) = (FIFOQueue<UInt64>(), 0, [Element]())
         while let number = order.popFirst() {

@@ -15,7 +15,6 @@ package enum Base64URL {
         return text
     }
 
-    /// Returns `nil` for padding, characters of another alphabet, or extra bits.
     package static func bytes(_ text: String) -> [UInt8]? {
         guard text.utf8.allSatisfy(isDigit) else { return nil }
         let standard = text.replacing("-", with: "+").replacing("_", with: "/")

@@ -70,7 +70,6 @@ struct BlockBuffer: Sendable {
         partial.append(contentsOf: bytes.extracting(end...))
     }
 
-    /// The padding is a 1 bit, zeros, and the length in bits.
     func finished<Words>(
         _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {

@@ -70,8 +70,7 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// Runs the 64 rounds of one block. Variables, not memory, hold the next sixteen words of the message schedule.
-    /// Each word is replaced after its use.
+    /// Variables, not memory, hold the next sixteen words of the message schedule. Each word is replaced after its use.
     @inline(__always)
     private static func rounds(_ words: Words, _ block: Span<UInt8>) -> Words {
         var (a, b, c, d) = (words[0], words[1], words[2], words[3])
@@ -132,7 +131,6 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// Returns the schedule's next word from the first, second, tenth, and fifteenth of the sixteen words before it.
     @inline(__always)
     private static func next(_ first: UInt32, _ second: UInt32, _ tenth: UInt32, _ fifteenth: UInt32) -> UInt32 {
         let s0 = second.rotatedRight(7) ^ second.rotatedRight(18) ^ second &>> 3

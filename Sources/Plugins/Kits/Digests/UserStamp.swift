@@ -10,7 +10,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
     package typealias Identity = (source: String, identity: String)
 
     private let key: [UInt8]
-    /// The sorted hashes of sources and identities.
+    /// Sorted hashes of sources and identities.
     private let users: [String]
     /// The hashes of cookie values, by the hash of the cookie's name.
     private let cookies: [String: String]
@@ -50,8 +50,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
         return users == other.users && matchesCookies(of: other)
     }
 
-    /// Returns whether the identities include all identities of the stamp, for a stamp created before the request had
-    /// all its identities. Compares cookies as in ``matches(_:)``.
+    /// For a stamp created before the request had all its identities. Compares cookies as in ``matches(_:)``.
     package func isContained(in identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return Set(users).isSubset(of: other.users) && matchesCookies(of: other)
@@ -88,7 +87,6 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
 
     package mutating func update(_ bytes: some Sequence<UInt8>) { inner.update(bytes) }
 
-    /// You can add more bytes afterwards.
     package func finalized() -> [UInt8] {
         var outer = outer
         outer.update(inner.finalized())
@@ -116,7 +114,6 @@ package final class TransferUser: Sendable {
     /// Pass `nil` for a new transfer.
     package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
 
-    /// Throws ``AnotherUser`` if a request with these marks belongs to another user.
     package func check(_ marks: Set<UserMark>) throws {
         guard let expected = state.withLock({ $0.expected }), !expected.matches(marks.identities) else { return }
         throw AnotherUser()
@@ -136,7 +133,6 @@ package final class TransferUser: Sendable {
     }
 }
 
-/// A request of another user was about to continue the transfer.
 package struct AnotherUser: Error {
     package init() {}
 }

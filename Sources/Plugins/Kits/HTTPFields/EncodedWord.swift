@@ -101,7 +101,6 @@ struct EncodedWordDecoder {
         return decoded.map { Word(charset: charset, content: $0, end: content.end + 2) }
     }
 
-    /// Returns the visible characters up to the next question mark, and its index.
     private func field(from start: Int, after mark: UInt8) -> (text: ArraySlice<UInt8>, end: Int)? {
         guard start < bytes.count, bytes[start] == mark else { return nil }
         let text = bytes[(start + 1)...].prefix { $0 > 0x20 && $0 < 0x7F && $0 != mark }

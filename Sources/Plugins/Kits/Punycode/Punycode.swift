@@ -5,7 +5,6 @@ package enum Punycode {
     /// The length of a host name's label in bytes (RFC 1035, section 2.3.4).
     private static let maximumLength = 63
 
-    /// Returns `nil` if the label is longer than 63 characters.
     package static func encode(_ label: some Sequence<Unicode.Scalar>) -> String? {
         let scalars = label.prefix(maximumLength + 1).map { Int($0.value) }
         if scalars.count > maximumLength { return nil }
@@ -31,7 +30,7 @@ package enum Punycode {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Accepts upper- and lowercase. Returns `nil` if the encoding is invalid.
+    /// Accepts upper- and lowercase.
     package static func decode(_ encoding: [UInt8]) -> [Unicode.Scalar]? {
         var scalars: [Unicode.Scalar] = []
         var rest = encoding[...]
@@ -88,7 +87,6 @@ package enum Punycode {
         }
     }
 
-    /// Returns `nil` if the number is cut off, too large, or contains other bytes.
     private static func number(_ bytes: inout ArraySlice<UInt8>, _ state: State, plus start: Int) -> Int? {
         var (sum, weight, position) = (start, 1, 1)
         while true {

@@ -40,7 +40,6 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
         } while !isDone()
     }
 
-    /// Ends the notification if the listener has received the latest value.
     private func isDone() -> Bool {
         guard let waiters = locked.withLock({ $0.turn.end() }) else { return false }
         for waiter in waiters { waiter.resume() }

@@ -14,7 +14,7 @@ struct StructuredParser {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Skips spaces at both ends. Throws if anything else follows the value.
+    /// Skips spaces at both ends.
     static func parse<Value>(
         _ text: String, _ body: (inout StructuredParser) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -58,7 +58,6 @@ struct StructuredParser {
         return StructuredField.Item(value, parameters: try parameters())
     }
 
-    /// Returns `false` at the end. Throws if there's no comma, or no member after it.
     private mutating func continues() throws(Failure) -> Bool {
         skip(ASCII.isBlank)
         if next == nil { return false }

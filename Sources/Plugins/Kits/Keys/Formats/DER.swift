@@ -38,7 +38,6 @@ struct DERReader {
         return Array(first == 0 ? bytes.dropFirst() : bytes)
     }
 
-    /// Throws if there's an incomplete byte.
     mutating func bits() throws(KeyError) -> [UInt8] {
         let bytes = try value(Tag.bitString)
         guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of whole bytes") }
@@ -87,7 +86,6 @@ enum DER {
     static let null: [UInt8] = [Tag.null, 0]
 }
 
-/// Object identifiers of key types and curves, encoded in DER.
 enum ObjectID {
     /// 1.2.840.113549.1.1.1
     static let rsa: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]

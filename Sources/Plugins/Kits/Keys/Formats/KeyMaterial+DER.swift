@@ -42,7 +42,6 @@ extension PublicMaterial {
         }
     }
 
-    /// Empty for keys other than RSA.
     var pkcs1: [UInt8] {
         guard case .rsa(let modulus, let exponent) = self else { return [] }
         return DER.sequence(DER.integer(modulus), DER.integer(exponent))
@@ -119,7 +118,6 @@ extension PrivateMaterial {
         self = .rsa(try RSANumbers(numbers))
     }
 
-    /// For OpenSSL and ``PrivateKey/pem``.
     var pkcs8: [UInt8] {
         let version = DER.integer([])
         return switch self {

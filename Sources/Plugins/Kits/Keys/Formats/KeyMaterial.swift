@@ -27,7 +27,6 @@ enum PrivateMaterial: Sendable {
         }
     }
 
-    /// `nil` if the source didn't contain the public key.
     var publicPart: PublicMaterial? {
         switch self {
         case .ed25519(_, let key): key.map { .ed25519($0) }
@@ -64,7 +63,6 @@ enum Curve: Sendable, Hashable {
         return point
     }
 
-    /// The coordinate may lack leading zeros.
     func padded(_ coordinate: [UInt8]) throws(KeyError) -> [UInt8] {
         guard coordinate.count <= size else {
             throw .malformed("expected coordinates of \(size) bytes, got \(coordinate.count)")

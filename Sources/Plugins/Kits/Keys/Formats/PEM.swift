@@ -7,7 +7,7 @@ enum PEM {
     private static let maximumBytes = 1 << 20
     private static let (begin, end, dashes) = ("-----BEGIN ", "-----END ", "-----")
 
-    /// Returns the first key in a text. Line ends may be written as `\n`, replaced by spaces, or missing.
+    /// Line ends may be written as `\n`, replaced by spaces, or missing.
     ///
     /// - Parameter read: Returns `nil` for blocks other than keys, such as certificates.
     static func find<Key>(

@@ -48,7 +48,7 @@ struct PlatformPrivateKey: Sendable {
 
     init(_ material: PrivateMaterial) throws(KeyError) {
         type = material.type
-        // libcrypto then computes the public part, and the caller can compare it.
+        // Without the public part, libcrypto computes it, and the caller can compare it.
         let der =
             if case .ec(let curve, let scalar, _) = material {
                 PrivateMaterial.ec(curve, scalar: scalar, point: nil).pkcs8
@@ -120,7 +120,6 @@ extension KeyAlgorithm {
         }
     }
 
-    /// The size of r and of s in bytes. `nil` if the algorithm isn't ECDSA.
     fileprivate var coordinateSize: Int? {
         switch scheme {
         case .ecdsaP256SHA256: 32
