@@ -6,7 +6,6 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Keeps the newest activities in memory.
 final class ActivityStore: Sendable {
     struct Limits: Sendable {
         var activities: Int
@@ -315,7 +314,6 @@ final class ActivityStore: Sendable {
 
     // MARK: Watching
 
-    /// Rings a bell at the first change after each `takeChanged()`.
     func watch(ringing bell: Bell?) {
         let old = state.withLock { state in
             defer { state.changed = [] }

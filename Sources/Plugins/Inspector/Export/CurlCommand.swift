@@ -32,7 +32,6 @@ enum CurlCommand {
         } else if !body.data.isEmpty {
             (before, words) = (ShellText.piping(body.data), words + ["--data-binary", "@-"])
         }
-        // Sets or removes the fields that curl would add.
         let own: [HTTPHeaderName] = [.userAgent] + (words.contains("--data-binary") ? [.contentType, .expect] : [])
         for name in own where !request.headers.contains(name) {
             let type = name == .contentType ? request.body.contentType.map { " \($0)" } : nil

@@ -43,7 +43,6 @@ final class InspectorServer: Sendable {
 
     private static let backlog: Int32 = 128
 
-    /// Listens on 127.0.0.1 alone if the system doesn't support IPv6.
     private static func listen(_ port: UInt16) throws(LoopbackSocket.Failure) -> ([Int32], UInt16) {
         var failure: LoopbackSocket.Failure?
         for _ in 0..<16 {

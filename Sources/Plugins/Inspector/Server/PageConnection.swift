@@ -26,7 +26,6 @@ struct PageConnection {
     private var nextPing: ContinuousClock.Instant
     private var drained = 0
 
-    /// For a request, and for the wait between requests.
     static let readingTime = Duration.seconds(15)
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)

@@ -6,7 +6,6 @@ struct PageFeed {
     private var pending: [UInt64] = []
     private var first = 0
     private var isPending: Set<UInt64> = []
-    /// Rows that were dropped before the page could receive them.
     private var missed = 0
     private var toolsVersion = -1
     private var clears: Int

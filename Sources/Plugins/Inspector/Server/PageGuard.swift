@@ -45,7 +45,6 @@ struct PageGuard: Sendable {
         guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
             return .refused(status: 421)
         }
-        // Other ports of this host are other origins.
         if request.contains("origin"), request.field("origin")?.lowercased() != "http://\(host)" {
             return .refused(status: 403)
         }

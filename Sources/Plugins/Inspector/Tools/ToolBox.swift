@@ -65,12 +65,10 @@ final class ToolBox: Sendable {
     struct Plan: Sendable {
         var delay: Duration = .zero
         var bandwidth = 0
-        /// The status, or 0 for a lost connection.
         var failure: Int?
         var rule: ToolSettings.Rule?
     }
 
-    /// Counts a failure.
     func plan(for url: () -> String) -> Plan? {
         guard isActive.load(ordering: .relaxed) else { return nil }
         let url = url()

@@ -8,7 +8,6 @@ struct MessageReader: ~Copyable {
         case message(WebSocketMessage)
         case ping(Data)
         case pong(Data)
-        /// The code is nil if the frame is empty.
         case close(CloseCode?, reason: String)
     }
 

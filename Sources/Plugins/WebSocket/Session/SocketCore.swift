@@ -30,7 +30,6 @@ final class SocketCore: Sendable {
         var closure: SocketLink.Closure?
         var received = FIFOQueue<Received>()
         var receivedBytes = 0
-        /// Delivered messages, read or not.
         var deliveries = 0
         var bytes: Int64 = 0
         var elements = 0
@@ -144,8 +143,6 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Adds a message in the order of the calls.
-    ///
     /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()

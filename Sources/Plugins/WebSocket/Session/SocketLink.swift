@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// One connection of a socket.
 final class SocketLink: Sendable {
     struct State {
         /// When bytes were last received, or when reading last resumed.
@@ -83,7 +82,6 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// For messages that come too late.
     var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message was sent") }
     private var isClosing: Bool { state.withLock { $0.isClosing } }
     var isEnding: Bool { state.withLock { $0.isClosing || $0.failure != nil } }
