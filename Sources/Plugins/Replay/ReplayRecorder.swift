@@ -10,7 +10,6 @@ final class ReplayRecorder: Sendable {
         var exchanges: [(order: Int, exchange: RecordedExchange)] = []
         var cost = 0
         var omitted: [String] = []
-        /// Secrets of all exchanges, masked in every exchange.
         var secrets: Redactor
     }
 

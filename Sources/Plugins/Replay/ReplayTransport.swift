@@ -122,7 +122,6 @@ public final class ReplayTransport: Transport {
         return try await transport.send(request, options: options)
     }
 
-    /// Replaces a body that can be read only once by its copy.
     private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
         if let data = request.body.data { return data }
         let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)

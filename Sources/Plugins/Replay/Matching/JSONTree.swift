@@ -7,7 +7,6 @@ indirect enum JSONTree: Sendable, Equatable {
     case object([JSONName: JSONTree])
     case array([JSONTree])
     case string(String)
-    /// `true`, `false` or `null`, or a number in its normal form.
     case word(String)
 
     private static let depthLimit = 64

@@ -53,7 +53,6 @@ struct ReplayBody: Sendable {
 
     /// Some recordings contain the fields instead of the text.
     init(parts: [HAREntry.Part]) {
-        // With all values, so masks in them are found.
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })
     }

@@ -13,7 +13,6 @@ struct ReplayTable: Sendable {
     private var exact: [String: [Int]] = [:]
     /// Items whose query a server may read as a form, by the key of ``ReplayURL/formText``.
     private var forms: [String: [Int]] = [:]
-    /// Items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
 
     init(_ index: HARIndex, _ matching: ReplayMatching, _ redaction: Redaction) throws(HARError) {

@@ -43,7 +43,7 @@ struct HAREntry: Sendable {
     /// Some programs mark entries with HTTP URLs as WebSockets.
     private var isWebSocket = false
 
-    /// Whether the entry can be replayed. False for example for data URLs, WebSockets and pages of extensions.
+    /// False for example for data URLs, WebSockets and pages of extensions.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket

@@ -142,7 +142,7 @@ struct JSONReader {
         }
     }
 
-    /// Returns nil for `null`. Some programs omit the quotes of numbers, `true` and `false`.
+    /// Some programs omit the quotes of numbers, `true` and `false`.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
@@ -154,7 +154,7 @@ struct JSONReader {
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// Without quotes. Returns nil for `null`.
+    /// Without quotes.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -164,7 +164,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Returns nil for `null`. Some programs write numbers in quotes.
+    /// Some programs write numbers in quotes.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }

@@ -133,7 +133,6 @@ final class HedgeHistory: HostRecord {
         var next = 0
         var untilSorted = 0
         var threshold: Duration?
-        /// Second requests that the budget allows.
         var tokens = 0.0
     }
 

@@ -57,7 +57,6 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Returns an unsent request to its old position in the queue.
     func takeBack(_ ticket: Ticket) -> HostWaiter {
         let waiter = HostWaiter(ticket.arrival)
         let first = state.withLock { state in
@@ -123,7 +122,6 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Throws ``ResilienceError`` if the request could be sent only after the call's deadline or the maximum wait.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {

@@ -55,7 +55,6 @@ final class HostTable<Record: HostRecord>: Sendable {
         let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
             if let last = state.last, Self.begins(text, with: last.spelling) { return (last.record, []) }
             let host = Self.host(of: request.url)
-            // The previous host was in use until now.
             state.uses += 1
             if let last = state.last { state.entries[last.host]?.lastUse = state.uses }
             state.uses += 1
