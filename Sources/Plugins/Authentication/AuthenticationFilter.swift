@@ -127,7 +127,6 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 /// Not nested in the filter, because a type nested in a generic type looks up metadata at each use.
 private struct Attempt {
     var exchange: Exchange
-    /// Nil if the response can't refuse a credential.
     var lease: CredentialKeeper.Lease?
 }
 
@@ -160,7 +159,6 @@ extension AuthenticationFilter {
         guard let lease = try await lease(.any, exchange, member) else { return exchange }
         let mark = try authorize(&prepared, lease)
         if let own, own != prepared.http.headers[.authorization] {
-            // The request's own credentials take precedence.
             prepared.http.headers.set(.authorization, own, sensitive: true)
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return prepared
@@ -253,7 +251,6 @@ extension AuthenticationFilter {
         return exchange.once(keeper.membership) { pinned }
     }
 
-    /// If neither the call nor its operation has a user yet, `member` becomes the user.
     private func join(
         _ member: CredentialKeeper.Membership, _ exchange: Exchange
     ) -> CredentialKeeper.Membership {

@@ -38,7 +38,6 @@ extension CredentialKeeper {
         private(set) var known: Known?
         private(set) var version: UInt64 = 0
         private(set) var generation: UInt64 = 0
-        /// The generation that the last sign-out began.
         private(set) var lastSignOut: UInt64 = 0
         var isExpired = false
         /// The credential had expired when it arrived. A clock is then wrong, so the server decides.

@@ -31,7 +31,7 @@ final class CredentialKeeper: Sendable {
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
 
-    /// The membership of calls without a user. Nil if a user is signed in.
+    /// Nil if a user is signed in.
     var anonymous: Membership? {
         state.withLock {
             $0.known == nil ? Membership(generation: $0.generation, isAnonymous: true) : nil
@@ -45,7 +45,6 @@ final class CredentialKeeper: Sendable {
 
     var isRenewable: Bool { handler != nil }
 
-    /// Returns nil if the credential may have expired or a refresh is running.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -204,7 +203,6 @@ final class CredentialKeeper: Sendable {
         return AuthenticationError(isOver ? .signedOut : .refreshFailed, underlying: error)
     }
 
-    /// - Parameter ending: Nil if the session was released.
     func end(_ run: Run, _ ending: Ending?) {
         for task in run.tasks { task.cancel() }
         for waiter in run.waiting.values {
@@ -221,7 +219,6 @@ extension CredentialKeeper {
     final class Lease: Sendable {
         private let known: Known
         let membership: Membership
-        /// The request waited for a refresh.
         let isFresh: Bool
         let isOnTrial: Bool
         let version: UInt64
@@ -244,7 +241,6 @@ extension CredentialKeeper {
     /// The user that a call belongs to, as the generation in which the call began.
     struct Membership: Sendable {
         let generation: UInt64
-        /// The call continues without a user.
         var isAnonymous = false
     }
 

@@ -39,9 +39,7 @@ final class LoopbackListener: Sendable {
         bell.ring()
     }
 
-    /// - Parameters:
-    ///   - answer: The complete response to the redirect.
-    ///   - isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    /// - Parameter isExpected: Whether a redirect belongs to the sign-in. Others are refused.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {

@@ -10,7 +10,7 @@ enum SystemBrowser {
     private static let program = "xdg-open"
     #endif
 
-    /// Opens a page and waits until the program ends. Throws `browserFailed` if the program is missing or fails.
+    /// Waits until the program ends. Throws `browserFailed` if the program is missing or fails.
     static func open(_ url: URL) async throws {
         let process = try start([program, url.absoluteString])
         let status = await withCheckedContinuation { continuation in
@@ -57,7 +57,6 @@ enum SystemBrowser {
         return process
     }
 
-    /// Returns -1 if a signal ended the process.
     private static func end(of process: pid_t) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

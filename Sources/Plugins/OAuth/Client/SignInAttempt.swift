@@ -6,7 +6,6 @@ import Synchronization
 final class SignInAttempt: Sendable {
     let state = RandomText.make()
     let pkce = PKCE()
-    /// Nil without OpenID Connect.
     let nonce: String?
     private let scope: String?
     private let begun = Mutex<String?>(nil)

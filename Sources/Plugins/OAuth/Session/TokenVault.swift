@@ -24,7 +24,7 @@ final class TokenVault: Sendable {
 
     var ticket: Ticket { state.withLock { Ticket(number: $0.number) } }
 
-    /// For a sign-in or a sign-out. Later writes with earlier tickets have no effect.
+    /// Later writes with earlier tickets have no effect.
     @discardableResult
     func begin() -> Ticket {
         state.withLock { state in
