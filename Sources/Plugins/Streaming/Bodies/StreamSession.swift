@@ -35,7 +35,6 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// The response's body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http

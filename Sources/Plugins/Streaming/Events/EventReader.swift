@@ -99,7 +99,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// After a failure, waits before the next attempt. Returns false if the server ended the stream.
+    /// Returns false if the server ended the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -156,7 +156,7 @@ import Synchronization
         return session
     }
 
-    /// Waits before the next connection. Returns false if there won't be one.
+    /// Returns false if there won't be another connection.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID

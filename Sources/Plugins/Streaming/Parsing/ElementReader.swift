@@ -6,7 +6,6 @@ import ErrandSupport
 /// call.
 @usableFromInline class ElementReader<Element> {
     final var session: StreamSession?
-    /// After cancellation, received elements aren't delivered.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
     func push(_ chunk: Data) {}
@@ -29,7 +28,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Reads the events of one body. Not generic, like ``LineReader``.
+/// Not generic, like ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -134,7 +133,6 @@ class ElementSplitter {
 struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     private let decode: @Sendable (Data) throws -> Value
 
-    /// Uses the decoder of the response's request or agent.
     init(_ response: HTTPResponse) {
         var head = response
         head.body = .empty

@@ -66,7 +66,6 @@ private struct EventFields {
         (hasData, eventType, lastEventIDBuffer) = (false, "", lastEventID)
     }
 
-    /// - Parameter position: The line's position in the stream, for errors.
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
         // The colon is usually among the first eight bytes.
         var near = 0

@@ -94,7 +94,7 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Skips a byte order mark, and the LF of a split CR LF. Returns false if that requires more bytes.
+    /// Skips a byte order mark, and the LF of a split CR LF.
     @inline(__always)
     private mutating func isReady() -> Bool {
         if !needsByteOrderMarkCheck, !skipsLineFeed { return true }
@@ -160,7 +160,6 @@ final class JSONLineSplitter: ElementSplitter {
 /// Bytes are moved only to make room, so the cost is linear in their number. The window's size is bounded by the
 /// longest element and chunk.
 struct ByteWindow {
-    /// Bytes before `start` are consumed.
     private(set) var storage: ContiguousArray<UInt8> = []
     private(set) var start = 0
     private(set) var offset: Int64 = 0

@@ -38,7 +38,7 @@ enum BodyParameters {
         http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }
 
-    /// For a body that is encoded when opened. Doesn't open a body that can be read only once.
+    /// Doesn't open a body that can be read only once.
     private static func encoded(_ body: RequestBody) throws -> Data? {
         guard body.isReplayable, body.length == nil else { return nil }
         let opened = try body.open()

@@ -68,7 +68,6 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         return added + [(signature, encoding.text(of: code))]
     }
 
-    /// Returns 0 if the date is out of range.
     private static func seconds(_ date: Date) -> String {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }

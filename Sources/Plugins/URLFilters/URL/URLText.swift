@@ -74,7 +74,6 @@ extension URLText: CustomStringConvertible, CustomReflectable {
 /// UTF-8 offsets of a URL's parts.
 struct URLLayout {
     var pathStart: Int?
-    /// The path's end without a query.
     var queryStart: Int
     var hasQuery: Bool
     var end: Int
