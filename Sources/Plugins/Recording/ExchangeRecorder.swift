@@ -237,7 +237,6 @@ public final class ExchangeRecorder: Accessory {
             bytesSent: draft.progress.sent, bytesReceived: draft.progress.received, stream: draft.stream)
     }
 
-    /// Keeps the handshake of an open WebSocket, so messages can be added to it.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false

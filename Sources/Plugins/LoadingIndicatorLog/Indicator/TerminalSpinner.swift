@@ -175,7 +175,6 @@ enum SpinnerLine {
         return result
     }
 
-    /// Two columns in East Asian scripts and for emoji.
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         // Some terminals use one column for characters that a variation selector turns into emoji. Cutting too early is

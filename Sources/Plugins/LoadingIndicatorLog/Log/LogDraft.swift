@@ -134,7 +134,7 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Describes bodies other than JSON, forms and text by their size. Returns nil for an empty copy.
+    /// Describes bodies other than JSON, forms and text by their size.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
@@ -154,7 +154,6 @@ struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: JSON, possibly truncated.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))

@@ -142,7 +142,6 @@ final class LogQueue: Sendable {
     }
 
     private func write() {
-        // Swapping the two arrays reuses their storage.
         var batch: [Ended] = []
         var secrets = HeaderSecrets(redaction)
         while true {

@@ -46,7 +46,6 @@ struct WaterfallRow: Sendable {
         var open = roots.reversed().map { ($0, 0) }
         while let (activity, depth) = open.popLast() {
             result.append((activity, depth))
-            // An ID that occurs twice shows its parts only once.
             let parts = children.removeValue(forKey: activity.id) ?? []
             open += parts.reversed().map { ($0, depth + 1) }
         }

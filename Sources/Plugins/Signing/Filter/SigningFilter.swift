@@ -114,7 +114,7 @@ private struct Signatures: Sendable {
         return exchange
     }
 
-    /// Returns the owners with which the call or its operation began. Throws if they have changed since then.
+    /// Throws if the owners have changed since the call or its operation began.
     private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
         let first = exchange.once(ownerKey) {
             guard let pin = exchange.userPin else { return owners }
