@@ -21,7 +21,6 @@ struct BatchLedger: Sendable {
         return next
     }
 
-    /// Returns whether the part's result counts.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {

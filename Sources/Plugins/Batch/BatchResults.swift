@@ -114,8 +114,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Waits until fewer than `limit` results are unread, so the worker doesn't start another part too early. Returns
-    /// early if the task is cancelled.
+    /// Waits for room, so the worker doesn't start another part too early. Returns early if the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }

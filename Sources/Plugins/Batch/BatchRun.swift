@@ -136,7 +136,6 @@ struct ProgressSum: Sendable {
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// Ignores numbers that decrease.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -151,7 +150,6 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// The part's bytes so far become its total.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -163,7 +161,6 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Also changes the sums that contain the part.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }

@@ -55,7 +55,6 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Returns cancellations and the closure's own errors unchanged.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }

@@ -16,7 +16,6 @@ final class SharedRun: Sendable {
         /// dictionary.
         var first: Call?
         var others: [Int: Call] = [:]
-        /// Each activity can wait only once.
         var joined: Set<ActivityID> = []
         var lastTicket = firstTicket
         var progress: TransferProgress?
@@ -279,7 +278,6 @@ final class SharedRuns: Sendable {
             case .joined(let ticket): return .joins(run, ticket: ticket)
             case .within: return .alone
             case .none:
-                // Later requests join the new exchange.
                 replaced = runs.update(with: own)
                 return .leads
             }
@@ -296,7 +294,6 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Keeps later requests from joining exchanges with the URL's host.
     func close(_ url: URL) {
         let old = runs.withLock { runs -> Set<SharedRun> in
             if runs.isEmpty { return [] }
