@@ -46,7 +46,7 @@ package struct SHA256Digest: MessageDigest {
         return result
     }
 
-    /// Returns `nil` if the state is malformed. The caller must ensure that it wasn't modified.
+    /// The caller must ensure that the state wasn't modified.
     package init?(state: some Collection<UInt8>) {
         let state = ContiguousArray(state)
         guard state.count >= 8 + Self.byteCount else { return nil }

@@ -10,7 +10,6 @@ package struct UserStamp: Codable, Hashable, Sendable {
     package typealias Identity = (source: String, identity: String)
 
     private let key: [UInt8]
-    /// Sorted hashes of sources and identities.
     private let users: [String]
     /// The hashes of cookie values, by the hash of the cookie's name.
     private let cookies: [String: String]
@@ -111,7 +110,6 @@ package final class TransferUser: Sendable {
 
     package init() {}
 
-    /// Pass `nil` for a new transfer.
     package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
 
     package func check(_ marks: Set<UserMark>) throws {

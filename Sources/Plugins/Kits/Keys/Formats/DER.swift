@@ -105,7 +105,6 @@ enum ObjectID {
 
 /// An ECDSA signature: r followed by s, or in DER (RFC 3279, section 2.2.3).
 enum ECDSASignature {
-    /// Returns `nil` if the bytes aren't two numbers of at most `size` bytes.
     static func raw(_ der: [UInt8], size: Int) -> [UInt8]? {
         var outer = DERReader(der)
         guard var pair = try? outer.sequence(), let r = try? pair.integer(), let s = try? pair.integer(),

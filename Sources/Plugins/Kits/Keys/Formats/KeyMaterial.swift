@@ -13,7 +13,6 @@ enum PublicMaterial: Sendable, Hashable {
     }
 }
 
-/// Contains the public key only if the source did.
 enum PrivateMaterial: Sendable {
     case ed25519(seed: [UInt8], publicKey: [UInt8]?)
     case ec(Curve, scalar: [UInt8], point: [UInt8]?)
