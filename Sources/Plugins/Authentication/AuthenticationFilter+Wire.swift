@@ -29,7 +29,7 @@ extension AuthenticationFilter {
     }
 
     /// - Parameter refused: The response to an attempt that was already sent, and the number of staged work items
-    /// before that attempt.
+    ///   before that attempt.
     func send(
         _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         refused: (response: HTTPResponse, stagedWork: Int)?

@@ -111,7 +111,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// Keeps this session's credential off a call of the refresh handler, and off the call's redirects.
+    /// Tags a call of the refresh handler, so this session's credential isn't added to it. The tag also applies to
+    /// redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange

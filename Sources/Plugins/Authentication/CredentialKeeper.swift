@@ -57,7 +57,8 @@ final class CredentialKeeper: Sendable {
         return expiry <= time.date ? nil : lease
     }
 
-    /// The request's task belongs to the refresh handler, or the request carries a secret that renews the credential.
+    /// Returns true if the request's task belongs to the refresh handler, or the request carries a secret that renews
+    /// the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -172,7 +173,7 @@ final class CredentialKeeper: Sendable {
         if case .failure(let error) = result { failure = Self.failure(error) }
         let done = state.withLock { [failure] state -> (Run, Ending, State)? in
             guard let run = state.run, run.id == id else { return nil }
-            // Released after the unlock, because releasing can run user code.
+            // Keep the old state until after the unlock, because releasing it can run user code.
             let past = state
             state.run = nil
             let old = past.known

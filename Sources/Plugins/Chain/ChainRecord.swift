@@ -117,8 +117,8 @@ struct ThrownError {
 
     init(_ error: any Error) { self.error = error }
 
-    /// The same object, the same failure of one activity, or the same failure of a step. Other errors are the same if
-    /// they are equal or, if they aren't `Equatable`, have the same text.
+    /// Returns whether two errors are the same object, the same failure of one activity, or the same failure of a step.
+    /// Other errors are the same if they are equal or, if they aren't `Equatable`, have the same text.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {

@@ -87,7 +87,7 @@ final class SharedRun: Sendable {
     /// Only the last call cancels the task. It starts on the caller's thread if the system supports that.
     func send(_ next: Next, of runs: SharedRuns) {
         let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
-        // By this inherited value, `join` recognizes requests that the exchange itself sends.
+        // The task inherits this value, by which `join` recognizes requests that the exchange itself sends.
         let task = Self.$current.withValue(parts) {
             guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
                 return Task { @concurrent in await self.run(next, of: runs) }
@@ -214,7 +214,7 @@ struct SharingConditions: Sendable {
         self.common = common
         var hasher = Hasher()
         hasher.combine(request.urlText)
-        // Many users may request the same URL at the same time.
+        // Includes the credentials, because many users may request the same URL.
         if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
         hash = hasher.finalize()
     }

@@ -140,7 +140,7 @@ public final class ExchangeRecorder: Accessory {
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
-            // Faster than a cast that fails.
+            // Compares the types first, because a failing cast is slower.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity)?.change { $0.stream = count }

@@ -92,7 +92,7 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Some files of Firefox mark a plain text as Base64. Returns it if it has the recorded size.
+    /// Some files of Firefox mark plain text as Base64. Returns such text if it has the recorded size.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
         // If every recorded size fits the decoded bytes (three for four characters), the mark is right. This avoids
         // decoding most bodies.
@@ -222,7 +222,7 @@ enum RecordedText {
     }
 
     /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then begins with a byte order
-    /// mark, unless its size contradicts.
+    ///   mark, unless its size contradicts.
     private static func wide(
         _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
     ) -> [UInt8] {

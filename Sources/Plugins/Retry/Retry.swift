@@ -175,7 +175,7 @@ extension RetryFilter {
     }
 
     /// - Parameter isUnsent: Whether no server has received any request of the call, including requests before a
-    /// redirect.
+    ///   redirect.
     private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }

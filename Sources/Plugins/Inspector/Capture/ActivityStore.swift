@@ -161,7 +161,7 @@ final class ActivityStore: Sendable {
     private func add(_ note: ActivityNote, of activity: Activity) {
         guard let record = record(activity) else { return }
         let now = now
-        // Faster than a cast that fails.
+        // Compares the types first, because a failing cast is slower.
         if let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount {
             record.change { $0.stream = count }
         } else {

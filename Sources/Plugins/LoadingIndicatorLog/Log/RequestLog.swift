@@ -79,7 +79,7 @@ public final class RequestLog: Accessory {
         case .transport(.timings(let timings)):
             if let version = timings.httpVersion { draft(of: activity).report(version: version) }
         case .note(let note):
-            // Faster than a cast that fails.
+            // Compares the types first, because a failing cast is slower.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity).count(count)

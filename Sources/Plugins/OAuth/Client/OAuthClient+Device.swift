@@ -58,6 +58,7 @@ extension OAuthClient {
         return try await token(of: reply, until: end)
     }
 
+    /// Polls the server (RFC 8628, sections 3.4 and 3.5).
     private func token(of reply: DeviceReply, until end: ContinuousClock.Instant) async throws -> OAuthToken {
         let form = [
             (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:device_code"),

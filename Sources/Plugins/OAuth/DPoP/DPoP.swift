@@ -132,6 +132,7 @@ extension DPoP: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+/// RFC 9449, section 4.2.
 private struct ProofClaims: Encodable {
     let jti: String
     let htm: String

@@ -36,7 +36,7 @@ public struct FileTokenStore: TokenStore {
         let path = url.path
         let data: Data
         do {
-            // Nobody can swap the open file.
+            // Reads the attributes of the open file, so nobody can swap the file in between.
             let file = try SystemFile(path, [.read, .refusesLinks])
             guard let status = file.status, status.permissions & 0o077 == 0 else {
                 throw OAuthError(

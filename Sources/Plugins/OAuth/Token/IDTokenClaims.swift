@@ -2,8 +2,9 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 
-/// The checked claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). The signature isn't checked, because
-/// the token came from the token endpoint over TLS. The dates aren't, because many devices have wrong clocks.
+/// The checked claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). The section allows skipping the
+/// signature, because the token came from the token endpoint over TLS. The dates aren't checked, because many devices
+/// have wrong clocks.
 struct IDTokenClaims: Decodable {
     let iss: String
     let sub: String

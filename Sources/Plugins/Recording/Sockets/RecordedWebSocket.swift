@@ -109,8 +109,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// STOMP messages contain header lines, between a first line without a colon and an empty line. Returns other
-    /// messages unchanged.
+    /// Masks secret values in a message's header lines, as in STOMP: the lines between a first line without a colon and
+    /// an empty line. Returns other messages unchanged.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }

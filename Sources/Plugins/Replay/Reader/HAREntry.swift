@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 /// An archive's entry. Its bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the text's JSON string, without quotes and with escapes.
+        /// The range of the text's JSON string without its quotes. Escapes aren't decoded.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?

@@ -62,7 +62,7 @@ struct JSONReader {
     /// `member` reads or skips each value.
     ///
     /// - Parameter nameLimit: In bytes. A longer name is passed as an empty string. The format's names don't exceed 256
-    /// bytes.
+    ///   bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {

@@ -168,7 +168,7 @@ final class HedgeHistory: HostRecord {
 
     func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
 
-    /// For a loser, the time that it had taken by then.
+    /// For a request that lost the race, this is the time until it lost.
     func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.bounded.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -228,7 +228,7 @@ struct HedgedRequest: Sendable {
 
     func count() async { await shared.distribute(to: [exchange]) }
 
-    /// Also discards what the loser's filters still add.
+    /// Includes the checks and staged work that the loser's filters still add.
     func discard() async {
         if task.isFinished { await end() } else { Task { await end() } }
     }

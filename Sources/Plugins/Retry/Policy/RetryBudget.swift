@@ -68,7 +68,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Stops at 100 unused retries, or a server that fails after a good week would be flooded.
+    /// Counting stops at 100 unused retries. Otherwise, a server that fails after a good week would be flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }

@@ -203,7 +203,7 @@ import Synchronization
     }
 }
 
-/// HTML standard, section 9.2.3.
+/// Makes a request ask for an event stream (HTML standard, section 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?

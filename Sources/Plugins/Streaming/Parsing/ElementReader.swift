@@ -13,7 +13,7 @@ import ErrandSupport
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Not generic, which makes it twice as fast.
+/// Not generic, because this makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 

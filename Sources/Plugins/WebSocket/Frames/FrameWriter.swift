@@ -77,7 +77,7 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    /// Single bytes take eight times as long.
+    /// Masks eight bytes at a time, because single bytes take eight times as long.
     private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
         var target = frame.mutableBytes

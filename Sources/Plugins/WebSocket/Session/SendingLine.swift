@@ -53,7 +53,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// Fewer messages may wait after the connection was lost.
+    /// After the connection was lost, fewer messages may wait.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {

@@ -195,7 +195,7 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Inlined, its temporary values would be part of every waiting socket's memory.
+    /// Not inlined, because its temporary values would be part of every waiting socket's memory.
     @inline(never) private static func next(from reader: inout MessageReader) throws -> MessageReader.Event? {
         try reader.next()
     }
