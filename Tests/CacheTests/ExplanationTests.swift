@@ -9,24 +9,40 @@ import Testing
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 
-    private func explanation(_ filters: [any Filter], _ options: CallOptions = CallOptions()) -> RequestExplanation {
+    private func explanation(
+        _ filters: [any Filter], _ policy: CachePolicy = .off, options: CallOptions = CallOptions()
+    ) -> RequestExplanation {
         NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)), filters: filters)
-            .explain(Get("a", .off), options: options)
+            .explain(Get("a", policy), options: options)
     }
 
     @Test(
-        "the cache explains in both stages where it stores, and which policy applies by default",
+        "the cache explains in both stages where it stores, and which policy applies to the request",
         arguments: [
-            (CachePolicy.off, "default policy: off"), (.http(partition: "secret"), "default policy: HTTP"),
-            (.timed(.seconds(30), partition: "secret"), "default policy: timed for 30 s"),
-            (.timed(.seconds(30)).and(.http), "default policy: timed for 30 s, then HTTP"),
+            (CachePolicy.off, "off"), (.http(partition: "secret"), "HTTP"),
+            (.timed(.seconds(30), partition: "secret"), "timed for 30 s"),
+            (.timed(.seconds(30)).and(.http), "timed for 30 s, then HTTP"),
         ])
     func says(policy: CachePolicy, summary: String) {
-        let explanation = explanation([.cache(.memory(), policy: policy)])
-        let steps = explanation.steps.filter { $0.text.hasPrefix("cache in MemoryStore: ") }
-        #expect(steps.map(\.stage) == [.call, .hop])
-        #expect(steps.allSatisfy { $0.text.hasSuffix(summary) })
-        #expect(!explanation.description.contains("secret"))
+        // The cache's policy applies to requests without their own.
+        let agent = NetworkAgent(
+            baseURL: "https://example.com", transport: .stub(.status(200)),
+            filters: [.cache(.memory(), policy: policy)])
+        let others = [
+            agent.explain(Call<String>(.get, "a")),
+            explanation([.cache(.memory(), policy: .timed(.seconds(1)))], policy),
+        ]
+        for explanation in others {
+            let steps = explanation.steps.filter { $0.text.hasPrefix("cache") }
+            #expect(steps.map(\.stage) == [.call, .hop])
+            #expect(steps.allSatisfy { $0.text == "cache in MemoryStore, policy \(summary)" })
+            #expect(!explanation.description.contains("secret"))
+        }
+    }
+
+    @Test("the description of a cache alone, without a request, names its policy as the default")
+    func alone() {
+        #expect(ResponseCache(.memory(), policy: .http).explanation == "cache in MemoryStore, policy HTTP")
     }
 
     @Test(
@@ -90,7 +106,7 @@ import Testing
 
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
-        let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)
+        let texts = explanation([.cache(.memory())], options: .cache(.cacheOnly)).steps.map(\.text)
         #expect(texts.dropLast().last == "rejects requests that need a cached response")
     }
 }

@@ -108,7 +108,7 @@ public enum URLSyntax {
     }
 
     /// Adds the text to a fault that the body throws, as in `the path "a b": a space at offset 1 …`.
-    public static func naming<Value>(
+    package static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
         do { return try body() } catch {

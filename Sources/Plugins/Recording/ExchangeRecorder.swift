@@ -42,6 +42,9 @@ public final class ExchangeRecorder: Accessory {
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
     private let state: Mutex<State>
+    /// The secrets of the last masked exchange. Kept, because the next exchange usually has the same secrets, and finding
+    /// them costs more than masking.
+    private let secrets: Mutex<HeaderSecrets>
     private let queue = DispatchQueue(label: "errand-recorder")
 
     /// Creates a recorder.
@@ -70,6 +73,7 @@ public final class ExchangeRecorder: Accessory {
         self.maximumSocketMessages = maximumExchanges > 0 && maximumSocketBytes > 0 ? max(0, maximumSocketMessages) : 0
         self.maximumSocketBytes = maximumSocketBytes
         origin = time.now
+        secrets = Mutex(HeaderSecrets(redaction))
         state = Mutex(Self.empty(maximumExchanges, maximumBytes, maximumHosts))
     }
 
@@ -109,7 +113,8 @@ public final class ExchangeRecorder: Accessory {
         let sockets = state.running.all.compactMap(\.known.socket)
             .sorted { $0.handshake.start < $1.handshake.start }
         let ended = state.exchanges.all + sockets.map { EndedExchange($0.handshake, $0.ending) }
-        var secrets = HeaderSecrets(redaction)
+        var secrets = secrets.withLock { $0 }
+        defer { self.secrets.withLock { $0 = secrets } }
         return Recording(
             exchanges: ended.map { $0.masked(&secrets, isKept: isKept) }, activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
@@ -184,7 +189,8 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func maskEnded() {
-        var secrets = HeaderSecrets(redaction)
+        var secrets = secrets.withLock { $0 }
+        defer { self.secrets.withLock { $0 = secrets } }
         while let (exchange, position) = nextToMask() {
             let cost = exchange.mask(&secrets)
             state.withLock { state in

@@ -17,7 +17,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public struct Step: Sendable, Hashable, CustomStringConvertible {
         /// Whether the step runs once per call, per hop, or per request that reaches the transport.
         public let stage: FilterStages
-        /// The filter's ``Filter/explanation``, or a description of the redirects or the transport.
+        /// The filter's ``Filter/explanation(for:)``, or a description of the redirects or the transport.
         public let text: String
 
         /// The stage and the text on one line.
@@ -83,7 +83,8 @@ extension RequestExplanation {
                 var trust = OriginTrust(isTrusted: false)
                 trust.withhold(from: &found, of: nil, before: before)
                 if !move.secrets.isEmpty {
-                    moves.append("“\(step.filter.explanation)” \(move.description): \(OriginMove.advice)")
+                    let name = step.filter.explanation(for: described)
+                    moves.append("“\(name)” \(move.description): \(OriginMove.advice)")
                 }
             }
             return found
@@ -107,7 +108,7 @@ extension RequestExplanation {
     private static func text(
         of filter: any Filter, _ described: some Request, _ settings: PipelineSettings
     ) -> String {
-        guard filter is RedirectStep else { return filter.explanation }
+        guard filter is RedirectStep else { return filter.explanation(for: described) }
         let policy = described.redirects ?? settings.redirects
         return policy.maximumHops > 0 ? "redirects, at most \(policy.maximumHops)" : "redirects are not followed"
     }

@@ -26,6 +26,8 @@ public protocol Filter: Sendable {
     func traits(for request: any Request) -> FilterTraits
     /// A short description for ``NetworkAgent/explain(_:options:)``, without secrets. Defaults to the name of the type.
     var explanation: String { get }
+    /// Returns the description for one request. Defaults to ``explanation``.
+    func explanation(for request: any Request) -> String
     /// Returns the problem with running after `outer`, an earlier filter, for ``NetworkAgent/explain(_:options:)``.
     /// Write a clause, such as "each attempt would be hedged twice". Don't repeat problems that follow from traits.
     /// Defaults to nil.
@@ -47,6 +49,8 @@ extension Filter {
     public func traits(for request: any Request) -> FilterTraits { traits }
     /// Returns the name of the type.
     public var explanation: String { "\(type(of: self))" }
+    /// Returns ``explanation``.
+    public func explanation(for request: any Request) -> String { explanation }
     /// Returns nil.
     public func orderProblem(after outer: any Filter) -> String? { nil }
     /// Returns the request unchanged.

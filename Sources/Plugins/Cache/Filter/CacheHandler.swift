@@ -157,4 +157,6 @@ final class CacheTerms: Sendable {
     init(_ policy: CachePolicy, _ store: any CacheStore, _ request: (any CacheableRequest)? = nil) {
         (self.policy, self.store, self.request) = (policy, store, request)
     }
+
+    var explanation: String { "cache in \(type(of: store)), policy \(policy.summary)" }
 }

@@ -38,8 +38,10 @@ public final class ResponseCache: Filter {
         return traits
     }
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
-    /// The filter's line in the agent's `explain`.
-    public let explanation: String
+    /// The store's type and the default policy.
+    public var explanation: String { standardTerms.explanation }
+    /// The type of the request's store, and the request's policy. The filter's line in the agent's `explain`.
+    public func explanation(for request: any Request) -> String { terms(of: request).explanation }
     var standardStore: any CacheStore { standardTerms.store }
     private var standardPolicy: CachePolicy { standardTerms.policy }
     let appVersion: String?
@@ -67,8 +69,6 @@ public final class ResponseCache: Filter {
     ) {
         standardTerms = CacheTerms(policy, store)
         traits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
-        explanation =
-            "cache in \(type(of: store)): each request's policy decides; default policy: \(policy.summary)"
         self.appVersion = appVersion
         self.time = time
     }

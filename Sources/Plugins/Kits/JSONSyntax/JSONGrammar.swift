@@ -252,7 +252,7 @@ extension JSONGrammar {
     }
 
     /// Returns the value of four hexadecimal digits, or `nil` if there are fewer.
-    public static func hexUnit(in bytes: Span<UInt8>, from start: Int) -> UInt32? {
+    static func hexUnit(in bytes: Span<UInt8>, from start: Int) -> UInt32? {
         guard bytes.count - start >= 4 else { return nil }
         var unit: UInt32 = 0
         for index in start..<start + 4 {

@@ -12,7 +12,7 @@ public struct JSONNumber: Sendable {
     private let digits: [UInt8]
 
     /// The limit for exponents. Larger exponents are reduced to it. It exceeds the number of digits in any text.
-    public static let maximumExponent = Int.max / 16
+    private static let maximumExponent = Int.max / 16
 
     private static let maximumDigits = 19
 
@@ -61,8 +61,8 @@ public struct JSONNumber: Sendable {
         self.init(isNegative, mantissa, power, digits.count <= Self.maximumDigits ? [] : digits)
     }
 
-    /// Returns an exponent's value, from its sign or first digit to the end of the number. Clamped to
-    /// ±``maximumExponent``.
+    /// Returns an exponent's value, from its sign or first digit to the end of the number, limited to
+    /// ±`Int.max / 16`.
     public static func exponent(in bytes: Span<UInt8>, from start: Int) -> Int {
         let isNegative = start < bytes.count && bytes[start] == 0x2D
         var exponent = 0

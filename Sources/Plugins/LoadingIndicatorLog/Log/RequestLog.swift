@@ -118,11 +118,12 @@ final class LogQueue: Sendable {
     private let limit: Int
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-log")
-
-    private let redaction: Redaction
+    /// Kept from batch to batch, because finding the secrets costs more than writing a record.
+    private let secrets: Mutex<HeaderSecrets>
 
     init(_ sink: any LogSink, _ redaction: Redaction, limit: Int) {
-        (self.sink, self.redaction, self.limit) = (sink, redaction, max(1, limit))
+        (self.sink, self.limit) = (sink, max(1, limit))
+        secrets = Mutex(HeaderSecrets(redaction))
     }
 
     func add(_ record: Ended) {
@@ -143,7 +144,8 @@ final class LogQueue: Sendable {
 
     private func write() {
         var batch: [Ended] = []
-        var secrets = HeaderSecrets(redaction)
+        var secrets = secrets.withLock { $0 }
+        defer { self.secrets.withLock { $0 = secrets } }
         while true {
             // Callers that wait for `flush()` shouldn't wait for a later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in

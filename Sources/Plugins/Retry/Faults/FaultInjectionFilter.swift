@@ -13,16 +13,11 @@ import Synchronization
 /// last in the array, so retries, host limits and breakers see the faults. It runs right before the transport. Delays
 /// use the agent's `TimeSource`.
 public struct FaultInjectionFilter: Filter {
-    /// The number that determines the faults. The same seed gives the same faults.
-    public let seed: UInt64
-    /// The share of requests that fail, from 0 to 1.
-    public let failingShare: Double
-    /// The possible faults. Each failing request gets one.
-    public let faults: [Fault]
-    /// The share of requests that are delayed, from 0 to 1. A delayed request may also fail.
-    public let slowShare: Double
-    /// How long a slow request is delayed.
-    public let delay: Duration
+    private let seed: UInt64
+    private let failingShare: Double
+    private let faults: [Fault]
+    private let slowShare: Double
+    private let delay: Duration
     private let applies: @Sendable (HTTPRequest) -> Bool
     private let counter: Counter
 
@@ -33,10 +28,10 @@ public struct FaultInjectionFilter: Filter {
     /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - seed: Determines the fault of each request.
+    ///   - seed: Determines the fault of each request. The same seed gives the same faults.
     ///   - failing: The share of requests that fail, from 0 to 1. Defaults to 0.
-    ///   - faults: The possible faults. Defaults to status 503.
-    ///   - slow: The share of requests that are delayed, from 0 to 1. Defaults to 0.
+    ///   - faults: The possible faults. Each failing request gets one. Defaults to status 503.
+    ///   - slow: The share of requests that are delayed, from 0 to 1. A delayed request may also fail. Defaults to 0.
     ///   - delay: The delay of a slow request. Defaults to zero.
     ///   - applies: Whether a request counts and can get a fault. Defaults to all requests.
     public init(
