@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Every flag stands under its proposal; all targets in Swift get all of them.
+/// The settings of all targets in Swift, each after its proposal.
 let strictSettings: [SwiftSetting] = [
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
     .enableUpcomingFeature("ExistentialAny"),
@@ -14,14 +14,14 @@ let strictSettings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A plugin: module Errand + its folder's name, a product of its own, on the core.
+/// Returns a plugin, which is also a product. The module's name is `Errand` and the folder's name.
 func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []) -> Target {
     .target(
         name: "Errand\(folder)", dependencies: ["Errand", "ErrandEssentials"] + more,
         path: "Sources/Plugins/\(folder)", exclude: excluding)
 }
 
-/// A test target, and the programs that its tests start.
+/// A test target and the programs that its tests start.
 struct Suite {
     let target: Target
     let programs: [String]
@@ -32,7 +32,7 @@ struct Suite {
     }
 }
 
-/// The tests of a module, with the test kit: Errand + folder + Tests.
+/// Returns a module's tests. They can import the test kit.
 func suite(_ folder: String, needs more: [Target.Dependency] = [], runs programs: [String] = []) -> Suite {
     Suite(
         .testTarget(
@@ -42,7 +42,7 @@ func suite(_ folder: String, needs more: [Target.Dependency] = [], runs programs
         runs: programs)
 }
 
-/// A program that people run or copy from; its name is the command's, unless a product gives it another.
+/// Returns a program to run or to copy from. The command has the target's name, unless a product renames it.
 func program(
     _ name: String, in folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []
 ) -> Target {
@@ -51,7 +51,7 @@ func program(
         path: folder, exclude: excluding)
 }
 
-/// Whether there are targets with SwiftUI: on a Mac, and in the rehearsal of its builds.
+/// Whether there are targets with SwiftUI: on macOS, and if `Tests/Platforms/check` type-checks for Apple's systems.
 #if os(macOS)
 let hasSwiftUI = true
 #else
@@ -61,7 +61,8 @@ let hasSwiftUI = Context.environment["ERRAND_APPLE"] != nil
 let curlPlatforms: [Platform] = [.linux, .android]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
-/// What every app links, from below: each module depends on those above it in this list.
+/// The modules that every app links, along with `ErrandSupport`. Each depends only on `ErrandSupport` and on modules
+/// above it.
 let core: [Target] = [
     .target(name: "ErrandEssentials", path: "Sources/Core/Essentials"),
     .target(
@@ -75,13 +76,14 @@ let core: [Target] = [
         path: "Sources/Core/Errand"),
 ]
 
-/// A kit: what several plugins share. Module Errand + its folder's name, on the core.
+/// Returns a kit: code that several plugins share. The module's name is `Errand` and the folder's name.
 func kit(_ folder: String, needs dependencies: [Target.Dependency], excluding: [String] = []) -> Target {
     .target(
         name: "Errand\(folder)", dependencies: dependencies, path: "Sources/Plugins/Kits/\(folder)", exclude: excluding)
 }
 
-/// The kits that are products, for authors of plugins. SwiftPM builds what a module names, so the grammar is in parts.
+/// The kits that are products, for authors of plugins. The grammar has several modules, because SwiftPM builds each
+/// module that a target depends on.
 let kits: [Target] = [
     kit("Backoff", needs: ["ErrandHTTP"]),
     kit("HTTPFields", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"]),
@@ -106,7 +108,7 @@ let kits: [Target] = [
         ]),
 ]
 
-/// Files and POSIX below the core, and kits for the plugins of this package only: no products.
+/// Modules that aren't products: `ErrandSupport` (files, bytes, POSIX), and the kits of this package's plugins.
 let shared: [Target] = [
     .target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System"),
     kit("Collections", needs: []),
@@ -208,10 +210,10 @@ let plugins: [Target] = [
     plugin("XML", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
 ]
 
-/// All plugins but the test kit, which every program gets anyway.
+/// All plugins except the test kit, which each program depends on anyway.
 let everything: [Target.Dependency] = plugins.map(\.name).filter { $0 != "ErrandTesting" }.map { .byName(name: $0) }
 
-/// What several suites need, and below it what the benchmarks need as well, which are no tests: no products.
+/// Helpers of several suites, and a helper of the suites and the benchmarks. They aren't products.
 let testSupport: [Target] = [
     .target(
         name: "ErrandTestSupport",
@@ -222,7 +224,7 @@ let testSupport: [Target] = [
         path: "Tests/Shared/Programs"),
 ]
 
-/// With this trait a program holds libcurl and zlib, or names them for the linker, and loads neither itself.
+/// With this trait, a program links libcurl and zlib, statically or dynamically, instead of loading them at run time.
 let linkedLibcurl = "LinkedLibcurl"
 
 func shim(_ name: String, in folder: String, links library: String) -> Target {
@@ -246,7 +248,7 @@ let shims: [Target] = [
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
 
-/// The requests that several examples send, and what of the demo app is built and tested on Linux as well: no products.
+/// The requests of several examples, and the part of the demo app that Linux builds and tests. They aren't products.
 let demo: [Target] = [
     .target(name: "ErrandExampleUsers", dependencies: ["Errand"], path: "Examples/Users"),
     .target(
@@ -271,7 +273,7 @@ let demo: [Target] = [
         path: "Examples/App/Models"),
 ]
 
-/// The screens of the demo app, a product for the project of an app, and the program for a Mac.
+/// The demo app's screens, which are a product for an Xcode project, and its program for macOS.
 let views: [Target] = [
     .target(
         name: "ErrandAppViews",
@@ -282,7 +284,7 @@ let views: [Target] = [
 
 let programs: [Target] = [
     program("errand-checkout", in: "Examples/Checkout", needs: ["ErrandBatch", "ErrandChain"]),
-    // A newcomer waits for its build: no more modules than the first steps need.
+    // A newcomer waits for this program's build, so it depends on few modules.
     program(
         "ErrandQuickstart", in: "Examples/Quickstart",
         needs: ["ErrandBatch", "ErrandChain", "ErrandExampleShop", "ErrandExampleUsers", "ErrandSystemTransport"]),
@@ -323,7 +325,7 @@ let programs: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandExampleRequests", "ErrandPaging", "ErrandRetry",
             "ErrandSystemTransport",
         ]),
-    // Of Core alone, which is what its size stands for.
+    // Depends on Core only, because its size is compared with a limit.
     .executableTarget(
         name: "errand-linkage", dependencies: ["Errand", "ErrandEssentials"], path: "Tests/Linkage/Program"),
     .executableTarget(
@@ -387,7 +389,7 @@ let suites: [Suite] = [
             "ErrandBatch", "ErrandCache", "ErrandCacheTesting", "ErrandChain", "ErrandSupport",
             "ErrandSystemTransport",
         ], runs: ["errand-cache-process"]),
-    // Copied from, and tested where it lies.
+    // The stores in Examples, which readers copy.
     Suite(
         .testTarget(
             name: "ErrandCacheStoresTests",
@@ -524,7 +526,7 @@ let suites: [Suite] = [
             "ErrandBatch", "ErrandCache", "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandStreaming",
             "ErrandSystemTransport", "ErrandURLSessionTransport",
         ]),
-    // Copied from as well.
+    // The recipes in Examples, which readers copy.
     Suite(
         .testTarget(
             name: "ErrandRecipesTests",
@@ -553,7 +555,7 @@ let suites: [Suite] = [
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
 
-/// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, the programs that they run, and nothing else.
+/// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds only these suites and the programs that they run.
 let chosenSuites = Context.environment["ERRAND_SUITES"].map { names in
     names.split(separator: ",").map { name in
         guard let suite = suites.first(where: { $0.target.name == "Errand\(name)" }) else {
@@ -579,19 +581,19 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// The settings of a target in Swift.
+/// Returns the settings of a target in Swift.
 @MainActor func settings(of target: Target) -> [SwiftSetting] {
     var settings = strictSettings
-    // What apps link: each place where the compiler can't prove memory safety is marked.
+    // In modules that apps link, `unsafe` marks each place whose memory safety the compiler can't prove.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
     if (core + kits + shared + plugins).contains(where: { $0.name == target.name }) {
         settings.append(.strictMemorySafety())
     }
-    // As new apps of Xcode are.
+    // New apps in Xcode have this default, too.
     if ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {
         settings.append(.defaultIsolation(MainActor.self))
     }
-    // Release builds of the tests are for the modules that they test; optimizing the tests takes most of the time.
+    // Release tests test optimized modules. Optimizing the tests too would take most of the build's time.
     if target.type == .test { settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release))) }
     return settings
 }

@@ -48,18 +48,7 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
         id: Activity.ID, parent: Activity.ID? = nil, kind: ActivityKind = .request, label: String = "",
         host: String? = nil, date: Date, offset: Duration = .zero, duration: Duration = .zero,
         outcome: RecordedOutcome = .success, status: Int? = nil, source: ResponseSource? = nil, bytesSent: Int64 = 0,
-        bytesReceived: Int64 = 0
-    ) {
-        self.init(
-            id: id, parent: parent, kind: kind, label: label, host: host, date: date, offset: offset,
-            duration: duration, outcome: outcome, status: status, source: source, bytesSent: bytesSent,
-            bytesReceived: bytesReceived, stream: nil)
-    }
-
-    init(
-        id: Activity.ID, parent: Activity.ID?, kind: ActivityKind, label: String, host: String?, date: Date,
-        offset: Duration, duration: Duration, outcome: RecordedOutcome, status: Int?, source: ResponseSource?,
-        bytesSent: Int64, bytesReceived: Int64, stream: StreamCount?
+        bytesReceived: Int64 = 0, stream: StreamCount? = nil
     ) {
         (self.id, self.parent, self.kind, self.label, self.host) = (id, parent, kind, label, host)
         (self.date, self.offset, self.duration) = (date, offset, duration)

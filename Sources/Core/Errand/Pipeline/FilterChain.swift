@@ -19,36 +19,44 @@ enum FilterChain {
         return make(settings.filters, own, settings.transport, standard: settings.chain)
     }
 
+    private struct PlacedFilter {
+        let filter: any Filter
+        let stage: FilterStages
+        /// Whether only this call has the filter.
+        let isOwn: Bool
+    }
+
     /// The filters must not contain groups.
     ///
     /// - Parameter standard: The agent's chain, whose end the new chain shares. Nil to build the agent's chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
-        var (steps, ownEnd): ([(filter: any Filter, stage: FilterStages)], Int) = ([], 0)
-        func add(_ stage: FilterStages) {
-            steps += filters.filter { $0.stages.contains(stage) }.map { ($0, stage) }
-            let added = own.filter { $0.stages.contains(stage) }
-            steps += added.map { ($0, stage) }
-            if !added.isEmpty { ownEnd = steps.count }
-        }
-        add(.call)
-        steps.append((RedirectStep(), .call))
-        add(.hop)
-        add(.wire)
-        let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
-        steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
-        if looksAgain { ownEnd = steps.count }
-        var (next, common) = (Next(), standard?.steps ?? [])
-        let firstOnWire = steps.firstIndex { $0.stage == .wire }
-        for (index, step) in steps.enumerated().reversed() {
-            let shared = index < ownEnd ? nil : common.popLast()
+        let placed = placed(filters, own, transport, isStandard: standard == nil)
+        let newCount = standard == nil ? placed.count : (placed.lastIndex { $0.isOwn } ?? -1) + 1
+        let firstOnWire = placed.firstIndex { $0.stage == .wire }
+        // After the last of its filters, the call takes the steps of all other calls.
+        var next = Next((standard?.steps ?? []).suffix(placed.count - newCount).first)
+        for (index, each) in placed.prefix(newCount).enumerated().reversed() {
             next = Next(
-                shared
-                    ?? FilterStep(
-                        step.filter, step.stage, next, beginsWire: index == firstOnWire, isCommon: standard == nil))
+                FilterStep(
+                    each.filter, each.stage, next, beginsWire: index == firstOnWire, isCommon: standard == nil))
         }
         return next
+    }
+
+    /// Returns each filter once for each of its stages, in the order in which a request passes them.
+    private static func placed(
+        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, isStandard: Bool
+    ) -> [PlacedFilter] {
+        func placed(_ stage: FilterStages) -> [PlacedFilter] {
+            filters.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: false) }
+                + own.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: true) }
+        }
+        let needsOwnWireStep = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
+        let wire = WireStep(transport, after: isStandard || needsOwnWireStep ? filters + own : [])
+        return placed(.call) + [PlacedFilter(filter: RedirectStep(), stage: .call, isOwn: false)]
+            + placed(.hop) + placed(.wire) + [PlacedFilter(filter: wire, stage: .hop, isOwn: needsOwnWireStep)]
     }
 }
 

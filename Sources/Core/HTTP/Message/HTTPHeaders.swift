@@ -50,7 +50,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
 
         /// Ignores the flags.
-        package func hasSameText(as other: Field) -> Bool {
+        func hasSameText(as other: Field) -> Bool {
             name == other.name && value.hasSameBytes(as: other.value)
         }
 
@@ -243,7 +243,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return secrets
     }
 
-    package func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
+    func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
         let fields = fields.span
         var chosen: ContiguousArray<Field> = []
         for index in fields.indices where !fields[index].isSensitive && fields[index].name.rawName.withSpan(test) {
@@ -263,13 +263,13 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return count == known.count
     }
 
-    package func haveValue(where test: (String) -> Bool) -> Bool {
+    func haveValue(where test: (String) -> Bool) -> Bool {
         let fields = fields.span
         for index in fields.indices where test(fields[index].value) { return true }
         return false
     }
 
-    package mutating func replaceValues(_ replacement: (Field) -> String?) {
+    mutating func replaceValues(_ replacement: (Field) -> String?) {
         for index in fields.indices {
             if let value = replacement(fields[index]) { fields[index].value = value }
         }

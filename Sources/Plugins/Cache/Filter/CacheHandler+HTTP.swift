@@ -16,7 +16,7 @@ extension CacheHandler {
         if case .remove = mode { return try await removeForCaller(lookup) }
         let candidate: SearchResult
         if let found = searchAtOnce(lookup) { candidate = found } else { candidate = await search(lookup) }
-        if let found = candidate.found { return try await respond(found, lookup) }
+        if let found = candidate.found { return try await respond(from: found, lookup) }
         if try mustNotSend(lookup, .notStored) { return gatewayTimeout }
         note(decision(candidate, .whole, lookup).status)
         return try await forward(lookup)
@@ -36,12 +36,12 @@ extension CacheHandler {
         return isRefused(response, lookup) ? response : await storeResponse(response, lookup, sent: sent)
     }
 
-    private func respond(_ stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
+    private func respond(from stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
         let condition = condition(stored, lookup)
         let decision = decision(.found(stored), condition, lookup)
         if decision.usesStored {
             if let response = await serve(stored.entry, condition, decision.status) {
-                if decision.revalidates || mode.refreshes { revalidate(stored, lookup) }
+                if decision.revalidates || mode.refreshes { revalidateInBackground(stored, lookup) }
                 return response
             }
             await remove(stored.key)
@@ -54,7 +54,7 @@ extension CacheHandler {
         let status = decision.status
         if status.forward == .stale, isShareable(lookup) { return try await share(stored, lookup, status) }
         note(status)
-        return try await send(lookup, stored, status)
+        return try await validate(stored, lookup, status)
     }
 
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
@@ -74,7 +74,9 @@ extension CacheHandler {
     /// Adds the stored response's validators, unless the request has its own conditions.
     ///
     /// - Parameter status: Why the request is sent.
-    func send(_ lookup: HTTPLookup, _ found: StoredResponse, _ status: CacheStatus) async throws -> HTTPResponse {
+    func validate(
+        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+    ) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
             let conditional = validating(found, lookup)
@@ -107,7 +109,7 @@ extension CacheHandler {
                 let confirmed = confirms ? await freshen(found, response, lookup, sent: sent) : nil
                 if lookup.hasConditions { return response }
                 await exchange.discard(response)
-                if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
+                if let confirmed, let stored = await serveConfirmed(confirmed, found.key, status, by: response) {
                     return stored
                 }
                 // The 304 confirms another response, or the stored response is damaged.
@@ -220,7 +222,7 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    private func serve(
+    func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
         let isKnown = entry.body.data != nil
@@ -251,8 +253,8 @@ extension CacheHandler {
         return response
     }
 
-    private func serve(
-        _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
+    private func serveConfirmed(
+        _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, by response: HTTPResponse
     ) async -> HTTPResponse? {
         var status = status
         (status.forwardStatus, status.isStored) = (304, true)
@@ -280,97 +282,11 @@ extension CacheHandler {
 
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
-    private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
+    private func revalidateInBackground(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
             // The caller may be reading the streamed body of the first entry.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
-            _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
-        }
-    }
-
-    /// Implements `removeCached`.
-    private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
-        var found = await search(lookup).found
-        cache.writer.remove(in: store) { key, head in
-            guard head.kind == .http, head.url == lookup.url else { return false }
-            let names = VaryRule(head.headers).names
-            return key == (names.isEmpty ? lookup.key : lookup.variantKey(names))
-        }
-        var removed: HTTPResponse?
-        var hasEntry = false
-        // Several variants may match. Another may have been stored before the removal began.
-        for _ in 0..<Self.maximumMatches {
-            if found == nil { found = await search(lookup).found }
-            guard let match = found else { break }
-            hasEntry = true
-            if removed == nil { removed = await serve(match.entry, .whole, .hit(ttl: nil, detail: "removed")) }
-            complete(await remove(match.key))
-            found = nil
-        }
-        guard let removed else { throw miss(hasEntry ? .unreadable : .notStored) }
-        return removed
-    }
-
-    /// Exceeds the number of variants in an index.
-    private static let maximumMatches = 16
-
-    private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
-        // The response belongs to the request itself, not to the target of a redirect.
-        if exchange.hop > 1 { throw miss(.off) }
-        complete()
-        return await keep(response, lookup, sent: now)
-    }
-}
-
-// MARK: - Shared validations
-
-extension CacheHandler {
-    private func isShareable(_ lookup: HTTPLookup) -> Bool {
-        !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
-    }
-
-    /// If the requests can't share the result, each request is sent.
-    private func share(
-        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
-    ) async throws -> HTTPResponse {
-        let validations = cache.sharedValidations
-        let location = CacheWriter.Location(store, found.key)
-        let role = try await validations.join(location, lookup.mark, exchange.activity.id) { mark in
-            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: mark)
-        }
-        switch role {
-        case .leader(let leader):
-            note(status)
-            do {
-                let response = try await leading(leader).send(lookup, found, status)
-                validations.finish(location, leader, leader.outcome)
-                return response
-            } catch {
-                validations.finish(location, leader, Task.isCancelled ? .leaderCancelled : .notShareable)
-                throw error
-            }
-        case .follower(let outcome):
-            if let response = await serve(outcome, found, lookup, status) { return response }
-            note(status)
-            return try await send(lookup, found, status)
-        }
-    }
-
-    private func serve(
-        _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
-    ) async -> HTTPResponse? {
-        var status = status
-        (status.isCollapsed, status.isStored) = (true, true)
-        switch outcome {
-        case .validated(let head, let old):
-            guard found.entry.head == old else { return nil }
-            status.forwardStatus = 304
-            return await serve(CacheEntry(head: head, body: found.entry.body), .whole, status)
-        case .replaced(let entry, let key, let vary):
-            guard key == (vary.isEmpty ? lookup.key : lookup.variantKey(vary)) else { return nil }
-            status.forwardStatus = entry.head.status
-            return await serve(entry, .whole, status)
-        case .notShareable, .leaderCancelled: return nil
+            _ = try await handler.validate(StoredResponse(key: found.key, entry: entry), lookup, .forward(.stale))
         }
     }
 }

@@ -91,6 +91,8 @@ extension CacheHandler {
 
     private struct Unread: Error { let key: CacheKey }
 
+    /// Synchronous, so a hit in memory costs no async frame. Fails with the key of an entry that the store must read
+    /// first. The caller reads the entry and searches again.
     private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
         Result { () throws(Unread) in
             var serial: UInt64 = 0

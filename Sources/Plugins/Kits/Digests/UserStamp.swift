@@ -15,7 +15,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
     private let cookies: [String: String]
 
     /// A cookie's source is this prefix and the cookie's name.
-    package static let cookiePrefix = "cookie "
+    private static let cookiePrefix = "cookie "
     private static let limit = 32
 
     package init(_ identities: [Identity]) {

@@ -1,0 +1,55 @@
+import Errand
+import ErrandEssentials
+
+// One validation of a stale response for all requests that wait for it.
+
+extension CacheHandler {
+    func isShareable(_ lookup: HTTPLookup) -> Bool {
+        !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
+    }
+
+    /// If the requests can't share the result, each request is sent.
+    func share(
+        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+    ) async throws -> HTTPResponse {
+        let validations = cache.sharedValidations
+        let location = CacheWriter.Location(store, found.key)
+        let role = try await validations.join(location, lookup.mark, exchange.activity.id) { mark in
+            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: mark)
+        }
+        switch role {
+        case .leader(let leader):
+            note(status)
+            do {
+                let response = try await leading(leader).validate(found, lookup, status)
+                validations.finish(location, leader, leader.outcome)
+                return response
+            } catch {
+                validations.finish(location, leader, Task.isCancelled ? .leaderCancelled : .notShareable)
+                throw error
+            }
+        case .follower(let outcome):
+            if let response = await serveShared(outcome, found, lookup, status) { return response }
+            note(status)
+            return try await validate(found, lookup, status)
+        }
+    }
+
+    private func serveShared(
+        _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+    ) async -> HTTPResponse? {
+        var status = status
+        (status.isCollapsed, status.isStored) = (true, true)
+        switch outcome {
+        case .validated(let head, let old):
+            guard found.entry.head == old else { return nil }
+            status.forwardStatus = 304
+            return await serve(CacheEntry(head: head, body: found.entry.body), .whole, status)
+        case .replaced(let entry, let key, let vary):
+            guard key == (vary.isEmpty ? lookup.key : lookup.variantKey(vary)) else { return nil }
+            status.forwardStatus = entry.head.status
+            return await serve(entry, .whole, status)
+        case .notShareable, .leaderCancelled: return nil
+        }
+    }
+}

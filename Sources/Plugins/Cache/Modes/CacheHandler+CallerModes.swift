@@ -1,0 +1,39 @@
+import Errand
+import ErrandEssentials
+
+// The modes in which the caller stores or removes a response.
+
+extension CacheHandler {
+    /// Implements `removeCached`.
+    func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
+        var found = await search(lookup).found
+        cache.writer.remove(in: store) { key, head in
+            guard head.kind == .http, head.url == lookup.url else { return false }
+            let names = VaryRule(head.headers).names
+            return key == (names.isEmpty ? lookup.key : lookup.variantKey(names))
+        }
+        var removed: HTTPResponse?
+        var hasEntry = false
+        // Several variants may match. Another may have been stored before the removal began.
+        for _ in 0..<Self.maximumMatches {
+            if found == nil { found = await search(lookup).found }
+            guard let match = found else { break }
+            hasEntry = true
+            if removed == nil { removed = await serve(match.entry, .whole, .hit(ttl: nil, detail: "removed")) }
+            complete(await remove(match.key))
+            found = nil
+        }
+        guard let removed else { throw miss(hasEntry ? .unreadable : .notStored) }
+        return removed
+    }
+
+    /// Exceeds the number of variants in an index.
+    private static let maximumMatches = 16
+
+    func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
+        // The response belongs to the request itself, not to the target of a redirect.
+        if exchange.hop > 1 { throw miss(.off) }
+        complete()
+        return await keep(response, lookup, sent: now)
+    }
+}
