@@ -1,3 +1,4 @@
+import Errand
 import ErrandEssentials
 import ErrandSupport
 
