@@ -184,11 +184,25 @@ extension FilterLaw {
                 let refusal = LawReply(random.pick([401, 401, 401, 403, 503]), headers: [.wwwAuthenticate: "Bearer"])
                 second.replies.insert(refusal, at: second.replies.count - 1)
             }
+            var branch = random.branch
+            if branch.isTrue(0.4) {
+                // An origin whose text contains the agent's host isn't the agent's origin.
+                let similar = branch.pick(LawVocabulary.similarOrigins)
+                for index in second.replies.indices {
+                    if let location = second.replies[index].headers[.location] {
+                        second.replies[index].headers[.location] = location.replacing(
+                            LawVocabulary.foreignOrigins[0], with: similar)
+                    }
+                }
+                let other = origin(of: second)
+                if other != LawVocabulary.origin { second.url = second.url.replacing(other, with: similar) }
+            }
             return [first, second]
         }
     ) { bench, exchanges in
         guard exchanges.count == 2 else { return nil }
         let (first, second) = (exchanges[0], exchanges[1])
+        if let violation = try await knownHosts(bench) { return violation }
         if let violation = try await leakedSecret(bench, exchanges) { return violation }
         if let violation = try await confusedUsers(bench, first) { return violation }
         if origin(of: first) == origin(of: second), first.headers[.authorization] == second.headers[.authorization] {
@@ -267,6 +281,32 @@ extension FilterLaw {
                 return LawViolation(
                     expected: "no secret of the agent's origin in a request to \(away.origin)",
                     came: "the field \(secret.name), which the filter adds")
+            }
+        }
+        return nil
+    }
+
+    /// A secret that the filter adds for a sample's host must not reach a host whose text contains the sample's host.
+    private static func knownHosts(_ bench: LawBench) async throws -> LawViolation? {
+        for sample in bench.samples where origin(of: sample) != LawVocabulary.origin {
+            guard let host = URL(string: sample.url)?.host(), origin(of: sample).hasSuffix(host) else { continue }
+            let isShort = host.split(separator: ".").count < 3
+            for other in ["\(host).law.example"] + (isShort ? ["law-\(host)"] : []) {
+                var home = LawExchange(sample.method, sample.url, headers: sample.headers, body: sample.body)
+                let (run, _) = try bench.subject()
+                let plain = await bench.control().play(home).sends.first?.http.headers ?? [:]
+                let sent = await run.play(home).sends.first?.http.headers ?? [:]
+                home.url = home.url.replacing(host, with: other, maxReplacements: 1)
+                let away = await run.play(home).sends.first?.http.headers ?? [:]
+                let redaction = Redaction()
+                for secret in sent
+                where (secret.isSensitive || redaction.isSecret(secret.name.rawName)) && !secret.value.isEmpty
+                    && !plain.contains(secret.name) && away.values(of: secret.name).contains(secret.value)
+                {
+                    return LawViolation(
+                        expected: "no secret of \(host) in a request to \(other)",
+                        came: "the field \(secret.name), which the filter adds")
+                }
             }
         }
         return nil

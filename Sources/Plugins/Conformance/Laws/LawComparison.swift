@@ -14,7 +14,7 @@ struct Comparison {
 
     func difference(of came: LawTrace.Send, from expected: LawTrace.Send) -> LawViolation? {
         if came.http.method != expected.http.method {
-            let isKnown = expected.http.method.rawValue != "REPORT"
+            let isKnown = !LawVocabulary.foreignMethods.contains(expected.http.method)
             if !permissions.mayChange(.method) || !permissions.isListed && !isKnown {
                 return different("the method", "\(expected.http.method)", "\(came.http.method)")
             }
@@ -41,6 +41,12 @@ struct Comparison {
         for (kind, name, before, after) in rest where before != after && !permissions.mayChange(kind) {
             return different(name, before, after)
         }
+        for (index, tag) in exchange.tags.enumerated() where !permissions.mayChange(.tags) {
+            guard expected.tags.indices.contains(index), came.tags.indices.contains(index),
+                expected.tags[index] != came.tags[index], !(tag.isAboutURL && permissions.mayChange(.url))
+            else { continue }
+            return different("the tag \(tag.name)", expected.tags[index], came.tags[index])
+        }
         // A request that several calls share has the task-local values of one call, or no values.
         if came.hasTaskValue != expected.hasTaskValue, !permissions.mayRespond {
             return LawViolation(
@@ -62,6 +68,8 @@ struct Comparison {
     private func mark(_ send: LawTrace.Send) -> String { send.hasTag ? "there" : "missing" }
 
     private func urlDifference(_ came: String, _ expected: String) -> LawViolation? {
+        // Ignores a fragment, which isn't sent.
+        let (came, expected) = (String(came.prefix { $0 != "#" }), String(expected.prefix { $0 != "#" }))
         if came == expected { return nil }
         let violation = different("the URL", expected, came)
         if !permissions.mayChange(.url) { return violation }

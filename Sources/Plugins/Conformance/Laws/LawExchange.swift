@@ -31,6 +31,8 @@ public struct LawExchange: Sendable, Hashable {
     public var priority: RequestPriority?
     /// Whether the request has a tag that the filter doesn't know.
     public var isTagged: Bool
+    /// The request's tags, such as those that the filter reacts to.
+    public var tags: [LawTag]
     /// Whether a check of the request rejects the response.
     public var isRefused: Bool
     /// Whether the request only accepts statuses from 200 to 299. By default, it accepts all.
@@ -48,13 +50,13 @@ public struct LawExchange: Sendable, Hashable {
     public init(
         _ method: HTTPMethod = .get, _ url: String = "https://conformance.example/v1/a", headers: HTTPHeaders = [:],
         body: LawBody = .none, isStreamed: Bool = false, timeout: Duration? = nil, deadline: Duration? = nil,
-        priority: RequestPriority? = nil, isTagged: Bool = false, isRefused: Bool = false, isStrict: Bool = false,
-        isDropped: Bool = false, isRepeated: Bool = false, cancellation: Cancellation? = nil,
-        replies: [LawReply] = [LawReply()]
+        priority: RequestPriority? = nil, isTagged: Bool = false, tags: [LawTag] = [], isRefused: Bool = false,
+        isStrict: Bool = false, isDropped: Bool = false, isRepeated: Bool = false,
+        cancellation: Cancellation? = nil, replies: [LawReply] = [LawReply()]
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.isStreamed, self.timeout, self.deadline, self.priority) = (isStreamed, timeout, deadline, priority)
-        (self.isTagged, self.isRefused, self.isStrict) = (isTagged, isRefused, isStrict)
+        (self.isTagged, self.tags, self.isRefused, self.isStrict) = (isTagged, tags, isRefused, isStrict)
         (self.isDropped, self.isRepeated) = (isDropped, isRepeated)
         (self.cancellation, self.replies) = (cancellation, replies)
     }
@@ -68,15 +70,20 @@ public enum LawBody: Sendable, Hashable {
     case none
     /// A text in memory.
     case text(String)
+    /// Bytes in memory that aren't necessarily UTF-8.
+    case bytes([UInt8])
     /// A stream of chunks. A request body can be read again if `isReplayable` is `true`.
     case stream([String], isReplayable: Bool = false)
     /// A response's stream whose second chunk arrives only after the caller has received the first.
     case awaitedStream([String])
 
+    var data: Data { if case .bytes(let bytes) = self { Data(bytes) } else { Data(text.utf8) } }
+
     var text: String {
         switch self {
         case .none: ""
         case .text(let text): text
+        case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
         case .stream(let chunks, _), .awaitedStream(let chunks): chunks.joined()
         }
     }
@@ -133,6 +140,7 @@ extension LawExchange: CustomStringConvertible {
         if let deadline { parts.append("deadline: \(LawCode.duration(deadline))") }
         if let priority { parts.append("priority: .\(priority)") }
         if isTagged { parts.append("isTagged: true") }
+        if !tags.isEmpty { parts.append("tags: [\(tags.map(\.description).joined(separator: ", "))]") }
         if isRefused { parts.append("isRefused: true") }
         if isStrict { parts.append("isStrict: true") }
         if isDropped { parts.append("isDropped: true") }
@@ -164,6 +172,7 @@ extension LawBody {
         switch self {
         case .none: ".none"
         case .text(let text): ".text(\(LawCode.text(text)))"
+        case .bytes(let bytes): ".bytes(\(bytes))"
         case .stream(let chunks, let isReplayable):
             ".stream(\(LawCode.list(chunks))\(isReplayable ? ", isReplayable: true" : ""))"
         case .awaitedStream(let chunks): ".awaitedStream(\(LawCode.list(chunks)))"

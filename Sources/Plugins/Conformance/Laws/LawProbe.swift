@@ -34,6 +34,7 @@ final class LawProbe: Filter {
             let send = LawTrace.Send(
                 http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
                 priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
+                tags: call.exchange.tags.map { $0.read(exchange.tags) },
                 isTrusted: exchange.isTrusted, hasTaskValue: LawTaskValue.isSet,
                 connects: exchange.transport is any ConnectingTransport,
                 isDetached: exchange.activity.kind == .background,
@@ -54,7 +55,7 @@ final class LawProbe: Filter {
     /// A mirror is a copy for another server: detached, safe and without secrets.
     private func isMirror(_ exchange: Exchange, of call: LawCall) -> Bool {
         exchange.activity.kind == .background && exchange.http.method.isSafe
-            && exchange.http.host != URL(string: call.exchange.url)?.host()
+            && exchange.http.host?.lowercased() != URL(string: call.exchange.url)?.host()?.lowercased()
             && !exchange.http.headers.contains(where: \.isSensitive)
     }
 

@@ -231,13 +231,14 @@ struct LawRequest: Request {
 
     init(_ call: LawCall) {
         self.call = call
+        var tags = Tags()
         if call.exchange.isTagged {
             let mark = BenchMark()
             call.references.withLock { $0.mark = mark }
-            tags = Tags().with(BenchTag.self, mark)
-        } else {
-            tags = Tags()
+            tags[BenchTag.self] = mark
         }
+        for tag in call.exchange.tags { tag.add(to: &tags) }
+        self.tags = tags
         body = Self.body(of: call)
     }
 
@@ -245,7 +246,7 @@ struct LawRequest: Request {
         let type = call.exchange.headers[.contentType]
         switch call.exchange.body {
         case .none: return .none
-        case .text(let text): return .data(Data(text.utf8), contentType: type)
+        case .text, .bytes: return .data(call.exchange.body.data, contentType: type)
         case .stream(let chunks, true):
             return .stream(contentType: type) { HTTPBody(source: call.keep(LawSource(chunks, of: call))) }
         case .stream(let chunks, false), .awaitedStream(let chunks):
@@ -280,13 +281,15 @@ final class LawSource: HTTPBodySource {
 
     init(
         _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,
-        cancelsAfterFirst: Bool = false, arrival: LawCall.Arrival = .asDelivered, clock: LawClock? = nil
+        cancelsAfterFirst: Bool = false, arrival: LawCall.Arrival = .asDelivered, clock: LawClock? = nil,
+        bytes: Data? = nil
     ) {
         self.clock = clock
+        let data = bytes ?? Data(chunks.joined().utf8)
         switch arrival {
-        case .asDelivered: pieces = chunks.flatMap(Self.cut)
-        case .atOnce: pieces = [Data(chunks.joined().utf8)]
-        case .inPieces: pieces = Self.pieces(of: Data(chunks.joined().utf8))
+        case .asDelivered: pieces = bytes.map { [$0] } ?? chunks.flatMap(Self.cut)
+        case .atOnce: pieces = [data]
+        case .inPieces: pieces = Self.pieces(of: data)
         }
         isSlow = arrival == .inPieces
         firstCount = chunks.first.map { Self.cut($0).count } ?? 1
@@ -358,7 +361,9 @@ final class LawServer: ConnectingTransport {
             trace.sends[index].isStreamed = options.delivery == .stream
             trace.isReached = true
         }
-        options.report(.progress(TransferProgress(sent: Int64(body.count))))
+        let isCounted = !exchange.isStreamed
+        options.report(
+            .progress(TransferProgress(sent: Int64(body.count), totalToSend: isCounted ? Int64(body.count) : nil)))
         options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"] + call.notices))
         try await call.gate?.wait(within: .seconds(3_600))
         let reply = exchange.reply(to: tag.number).validating(request, of: exchange)
@@ -383,18 +388,24 @@ final class LawServer: ConnectingTransport {
             )
         default:
             if let failure = reply.failure { throw ErrandError(failure, "conformance") }
-            let text = reply.body.text
+            let data = reply.body.data
             // A transport returns the head before the body if the status may decide.
             let isCollected = call.arrival == .atOnce || options.collectsBody(ofStatus: reply.status)
             response.body =
-                isCollected || exchange.isStreamed || text.isEmpty
-                ? HTTPBody(Data(text.utf8))
+                isCollected || exchange.isStreamed || data.isEmpty
+                ? HTTPBody(data)
                 : HTTPBody(
-                    length: Int64(text.utf8.count),
-                    source: call.keep(LawSource([text], of: call, arrival: call.arrival, clock: clock)))
+                    length: Int64(data.count),
+                    source: call.keep(
+                        LawSource([reply.body.text], of: call, arrival: call.arrival, clock: clock, bytes: data)))
         }
         options.report(
-            .progress(TransferProgress(sent: Int64(body.count), received: Int64(reply.body.text.utf8.count))))
+            .progress(
+                TransferProgress(
+                    sent: Int64(body.count), totalToSend: isCounted ? Int64(body.count) : nil,
+                    received: Int64(reply.body.data.count),
+                    totalToReceive: isCounted ? Int64(isBodiless ? 0 : reply.body.data.count) : nil)))
+        options.report(.timings(Self.timings(of: exchange, number: tag.number)))
         options.report(.trailers(["X-Law-A": "trailer"] + call.notices))
         return response
     }
@@ -403,7 +414,26 @@ final class LawServer: ConnectingTransport {
         throw ErrandError(.transportUnavailable, "conformance")
     }
 
-    /// Returns only if other calls share the transfer.
+    /// Returns times in every form in which transports report them: complete, all zero, for a reused connection, and
+    /// partly unknown.
+    private static func timings(of exchange: LawExchange, number: Int) -> TransferTimings {
+        var timings = TransferTimings()
+        switch exchange.url.utf8.count % 4 {
+        case 0: return timings
+        case 1:
+            (timings.queued, timings.requestSent, timings.firstByte) = (.zero, .zero, .zero)
+            timings.isReusedConnection = true
+        case 2: (timings.firstByte, timings.bytesReceived) = (.milliseconds(2), 0)
+        default:
+            (timings.queued, timings.nameLookup, timings.connected) = (.zero, .milliseconds(1), .milliseconds(2))
+            (timings.secured, timings.requestSent, timings.firstByte) = (.milliseconds(3), .zero, .milliseconds(4))
+            (timings.httpVersion, timings.remoteAddress) = ("HTTP/1.1", "[::1]:443")
+        }
+        (timings.total, timings.attempt, timings.hop) = (.zero, number, 1)
+        return timings
+    }
+
+    /// Cancels a call during its transfer. Returns only if other calls share the transfer.
     private func cancel(_ call: LawCall) async throws {
         if !call.isShared {
             call.cancel()

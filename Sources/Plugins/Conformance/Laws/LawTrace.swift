@@ -10,6 +10,8 @@ struct LawTrace: Sendable {
         var isStreamed: Bool
         var priority: RequestPriority
         var hasTag: Bool
+        /// The values of the exchange's own tags.
+        var tags: [String] = []
         var isTrusted: Bool
         var hasTaskValue = true
         var connects = true
@@ -25,7 +27,7 @@ struct LawTrace: Sendable {
         /// The parts of the request that a server can distinguish.
         var image: String {
             let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
-            let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            let text = body.map { String(validating: $0, as: UTF8.self) ?? "\(Array($0))" } ?? ""
             return "\(http.method) \(http.urlText)\n\(fields.joined(separator: "\n"))\n\n\(text)"
         }
     }
@@ -61,6 +63,8 @@ struct LawTrace: Sendable {
     var elapsed = Duration.zero
     /// Whether the server stopped the call, because it sent too many requests.
     var isEndless = false
+    /// The number of requests that the filter sent after it returned.
+    var lateSends = 0
     var isBegun = false
     var isReached = false
 }

@@ -14,6 +14,13 @@ struct LawRandom: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
+    /// Returns another sequence of numbers without advancing this one, so an addition to a generator doesn't change its
+    /// earlier choices.
+    var branch: LawRandom {
+        var copy = self
+        return LawRandom(seed: copy.next() ^ 0x6C61_7773)
+    }
+
     mutating func isTrue(_ chance: Double = 0.5) -> Bool { Double.random(in: 0..<1, using: &self) < chance }
 
     mutating func pick<Element>(_ elements: [Element]) -> Element {
@@ -26,6 +33,15 @@ enum LawVocabulary {
     static let origin = FilterBench.origin
     static let foreignOrigins = [
         "https://other.example", "http://conformance.example", "https://conformance.example:8443",
+    ]
+    /// Origins whose text contains the agent's host.
+    static let similarOrigins = ["https://conformance.example.law.example", "https://law-conformance.example"]
+    /// Methods that a filter doesn't necessarily know.
+    static let foreignMethods: [HTTPMethod] = ["REPORT", "QUERY", "PROPFIND", "get", "LAW"]
+    /// Other forms of the agent's origin, and other hosts.
+    static let forms = [
+        "https://CONFORMANCE.example", "https://conformance.example:443", "https://conformance.example:8443",
+        "https://[::1]:8080", "https://conformance.example.", "https://127.0.0.1", "https://xn--4ca.example",
     ]
 
     /// Whether a name is the suite's own, so no filter can know it.
@@ -53,6 +69,13 @@ enum LawVocabulary {
     static let texts = [
         "law", "a", "b", "{\"law\":1.0}", "ä\u{0}\r\n", "{\"law\":[1,{\"b\":null}]}", "a=1&b=%20", "<a/>",
     ]
+    /// Texts that a careless copy of a body changes.
+    static let fragileTexts = [
+        "\u{FEFF}law", "{\"id\":12345678901234567890,\"a\":\"\\/\",\"b\":1.10}", "e\u{301}", "{\"b\":1,\"a\":2}",
+        " {\"law\" : 1} \n", "law\n", "\"law\"", "{\"a\":\"\\ud83d\\ude00\",\"b\":\"\\u00e4\"}",
+    ]
+    /// Bytes that aren't UTF-8.
+    static let bytes: [[UInt8]] = [[0xFF, 0xFE, 0x00, 0x61], [0x61, 0x80, 0x0A], [0xE4], [0x1F, 0x8B, 0x08, 0x00]]
     static let long = String(repeating: "a", count: 70_000)
     static let responseFields: [(HTTPHeaderName, String)] = [
         (.entityTag, "\"law\""), (.cacheControl, "max-age=60"), (.cacheControl, "no-store"),
@@ -128,7 +151,38 @@ extension LawExchange {
         exchange.isStrict = random.isTrue(0.1)
         exchange.isDropped = exchange.isStreamed && random.isTrue(0.15)
         exchange.replies = [LawReply.random(to: exchange, &random)]
+        var branch = random.branch
+        exchange.enrich(&branch)
         return exchange
+    }
+
+    /// Adds variations that a filter's author easily forgets.
+    private mutating func enrich(_ random: inout LawRandom) {
+        if random.isTrue(0.3) { tags = [LawTag.random(for: self, &random)] }
+        if random.isTrue(0.2) { headers = headers.spelled(&random) }
+        if random.isTrue(0.1) { headers.add(random.pick(LawVocabulary.foreignNames), "") }
+        if method == "REPORT" { method = random.pick(LawVocabulary.foreignMethods) }
+        if random.isTrue(0.1) {
+            url = url.replacing(LawVocabulary.origin, with: random.pick(LawVocabulary.forms), maxReplacements: 1)
+        }
+        if random.isTrue(0.05) { url += "#law" }
+        if case .text = body, random.isTrue(0.2) {
+            let isText = random.isTrue()
+            body = isText ? .text(random.pick(LawVocabulary.fragileTexts)) : .bytes(random.pick(LawVocabulary.bytes))
+            headers[.contentType] = isText ? LawVocabulary.type(of: body, &random) : "application/octet-stream"
+        }
+        if replies[0].status != 200, random.isTrue(0.15) { replies[0].status = random.pick([207, 299, 499, 599, 999]) }
+        if random.isTrue(0.2) { replies[0].headers = replies[0].headers.spelled(&random) }
+        if random.isTrue(0.1) { replies[0].headers.add(random.pick(LawVocabulary.foreignNames), "") }
+        if random.isTrue(0.1) { for number in 1...3 { replies[0].headers.add(.setCookie, "law\(number)=\(number)") } }
+        if case .text = replies[0].body, !isStreamed, random.isTrue(0.2) {
+            let isText = random.isTrue()
+            let text = LawBody.text(random.pick(LawVocabulary.fragileTexts))
+            replies[0].body = isText ? text : .bytes(random.pick(LawVocabulary.bytes))
+            replies[0].headers.remove(.contentLength)
+            replies[0].headers[.contentType] =
+                isText ? LawVocabulary.type(of: text, &random) : "application/octet-stream"
+        }
     }
 
     /// Returns a call, sometimes after a successful call to the same URL.
@@ -212,6 +266,7 @@ extension LawExchange {
         add { $0.deadline = nil }
         add { $0.priority = nil }
         add { $0.isTagged = false }
+        for index in tags.indices { add { $0.tags.remove(at: index) } }
         add { $0.isRefused = false }
         add { $0.isStrict = false }
         add { $0.isDropped = false }
@@ -252,6 +307,18 @@ extension LawExchange {
                 rest[index] = "a"
                 return rest.joined(separator: "/") + query
             }
+    }
+}
+
+extension HTTPHeaders {
+    /// Returns the same fields with their names in another case.
+    fileprivate func spelled(_ random: inout LawRandom) -> HTTPHeaders {
+        let isLower = random.isTrue()
+        return HTTPHeaders(
+            map { field in
+                let name = isLower ? field.name.rawName.lowercased() : field.name.rawName.uppercased()
+                return Field(HTTPHeaderName(name), field.value, sensitive: field.isSensitive)
+            })
     }
 }
 
@@ -349,6 +416,10 @@ extension LawExchange {
         let plain = LawExchange()
         for field in sample.headers where !headers.contains(field.name) {
             headers.add(field.name, field.value, sensitive: field.isSensitive)
+        }
+        for tag in sample.tags {
+            tags.removeAll { $0.name == tag.name }
+            tags.append(tag)
         }
         if !onlyFields {
             if sample.method != plain.method || sample.body != .none {
