@@ -7,12 +7,16 @@ import Synchronization
 final class LawClock: TimeSource {
     private let manual: ManualTimeSource
     private let steps = Atomic(0)
+    private let offset = Mutex(TimeInterval(0))
 
     /// The date defaults to 2001.
     init(date: Date? = nil) { manual = date.map { ManualTimeSource(date: $0) } ?? ManualTimeSource() }
 
     var now: ContinuousClock.Instant { manual.now }
-    var date: Date { manual.date }
+    var date: Date { manual.date + offset.withLock { $0 } }
+
+    /// Sets the date back or forward, as a user can. The time that passes isn't affected.
+    func setDate(by jump: TimeInterval) { offset.withLock { $0 += jump } }
 
     var activity: Int { steps.load(ordering: .relaxed) }
 
