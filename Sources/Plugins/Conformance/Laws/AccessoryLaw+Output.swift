@@ -29,7 +29,7 @@ extension AccessoryLaw {
 
     private static let plain: [BenchScene] = [.good, .refused, .lost, .cancelledOnTheWire]
 
-    private static func isIndicator(_ bench: AccessoryBench) async throws -> Bool {
+    static func isIndicator(_ bench: AccessoryBench) async throws -> Bool {
         let (accessory, output) = try bench.make()
         let (before, gate) = (try await output(), Gate())
         let transport = BenchTransport { request, _ in
@@ -96,7 +96,7 @@ extension AccessoryLaw {
     }
 
     /// Returns how often each word occurs. Numbers, short units and plurals differ between equal calls.
-    private static func words(of text: String) -> [Substring: Int] {
+    static func words(of text: String) -> [Substring: Int] {
         text.split { !$0.isLetter }.filter { $0.count > 2 }.reduce(into: [:]) { counts, word in
             counts[word.last == "s" ? word.dropLast() : word, default: 0] += 1
         }
@@ -110,22 +110,56 @@ extension AccessoryLaw {
             and add the difference.
             """, share: 1
     ) { bench, _, _ in
-        let once = try await output(bench, reports: 1)
-        let plain = try bench.make()
-        let nothing = try await plain.output()
-        guard shows(once, ProgressTransport.length), !shows(nothing, ProgressTransport.length) else { return nil }
-        let often = try await output(bench, reports: 8)
-        if shows(often, ProgressTransport.length) { return nil }
-        return LawViolation(
-            expected: "an output with the \(ProgressTransport.length) bytes of a transfer with eight reports",
-            came: "\(often.prefix(200).debugDescription), and \(once.prefix(200).debugDescription) with one report")
+        for isSent in [false, true] {
+            let length = ProgressTransport.length
+            let once = try await output(bench, ProgressTransport(reports: 1, isSent: isSent))
+            let plain = try bench.make()
+            let nothing = try await plain.output()
+            guard shows(once, length), !shows(nothing, length) else { continue }
+            let often = try await output(bench, ProgressTransport(reports: 8, isSent: isSent))
+            if shows(often, length) { continue }
+            return LawViolation(
+                expected: "an output with the \(length) bytes of a transfer with eight reports",
+                came: "\(often.prefix(200).debugDescription), and \(once.prefix(200).debugDescription) with one report")
+        }
+        return nil
     }
 
-    private static func output(_ bench: AccessoryBench, reports: Int) async throws -> String {
+    /// An output that adds up the bytes of two transfers must show the same sum if they run at the same time.
+    static let transfers = AccessoryLaw(
+        name: "law: an output that adds up bytes shows the same sum for transfers at the same time",
+        advice: """
+            Keep the last report of each transfer by its `activity.id`, not in one variable for all.
+            """, share: 1
+    ) { bench, _, _ in
+        let sum = 2 * ProgressTransport.length
+        for isSent in [false, true] {
+            let row = try await output(bench, ProgressTransport(reports: 8, isSent: isSent), calls: 2)
+            if !shows(row, sum) { continue }
+            let turns = ProgressTurns()
+            let crowd = try await output(
+                bench, ProgressTransport(reports: 8, isSent: isSent, turns: turns), calls: 2, isTogether: true)
+            if shows(crowd, sum) { continue }
+            return LawViolation(
+                expected: "an output with the \(sum) bytes of two transfers at the same time",
+                came:
+                    "\(crowd.prefix(200).debugDescription), and \(row.prefix(200).debugDescription) one after the other"
+            )
+        }
+        return nil
+    }
+
+    private static func output(
+        _ bench: AccessoryBench, _ transport: ProgressTransport, calls: Int = 1, isTogether: Bool = false
+    ) async throws -> String {
         let (accessory, output) = try bench.make()
-        let agent = NetworkAgent(
-            baseURL: FilterBench.origin, transport: ProgressTransport(reports: reports), accessories: [accessory])
-        _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status
+        let agent = NetworkAgent(baseURL: FilterBench.origin, transport: transport, accessories: [accessory])
+        await withTaskGroup { group in
+            for _ in 0..<calls {
+                group.addTask { _ = try? await agent.send(BenchRequest(), options: CallOptions()).value.status }
+                if !isTogether { await group.waitForAll() }
+            }
+        }
         try await bench.filters.pause()
         return try await output()
     }
@@ -148,10 +182,22 @@ extension AccessoryLaw {
         name: "law: what depends on the end of a call doesn't depend on its attempts",
         advice: """
             A refused or lost attempt isn't the end of a call: a filter may renew a token, or try again. Act in \
-            `didStop`, on its outcome, instead of in `received`.
+            `didStop`, on its outcome, instead of in `received`. A cancellation is the caller's decision, not a failure.
             """, share: 1
     ) { bench, _, _ in
         if try await bench.outcomes(bench.make().0).isEmpty { return nil }
+        var ends: [String] = []
+        for scene in [BenchScene.good, .lost, .cancelledOnTheWire] {
+            let (accessory, _) = try bench.make()
+            _ = await scene.play(on: bench.agent(accessory))
+            try await bench.filters.pause()
+            ends.append(try await bench.outcomes(accessory))
+        }
+        if ends[0] != ends[1], ends[1] == ends[2] {
+            return LawViolation(
+                expected: "\(ends[0].prefix(100).debugDescription) after a call that its caller cancelled",
+                came: "\(ends[2].prefix(100).debugDescription), as after a lost connection")
+        }
         for end in [200, 401, 404, 503] {
             let plain = try await outcomes(bench, after: nil, end: end)
             for first in [302, 401, 403, 404, 429, 500, 503, 0] {
@@ -241,12 +287,33 @@ private struct ProgressTransport: Transport {
     static let length = 40_013
 
     let reports: Int
+    var isSent = false
+    /// Makes two transfers report in turns.
+    var turns: ProgressTurns?
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         for step in 1...reports {
-            let received = step == reports ? Self.length : Self.length / reports * step
-            options.report(.progress(TransferProgress(received: Int64(received), totalToReceive: Int64(Self.length))))
+            try await turns?.wait(for: step)
+            let count = Int64(step == reports ? Self.length : Self.length / reports * step)
+            let total = Int64(Self.length)
+            options.report(
+                .progress(
+                    isSent
+                        ? TransferProgress(sent: count, totalToSend: total)
+                        : TransferProgress(received: count, totalToReceive: total)))
         }
-        return HTTPResponse(to: request, status: 200, body: HTTPBody(Data(count: Self.length)))
+        try await turns?.wait(for: reports + 1)
+        return HTTPResponse(
+            to: request, status: 200, body: isSent ? .empty : HTTPBody(Data(count: Self.length)))
+    }
+}
+
+/// Opens a step when both transfers have arrived at it.
+private final class ProgressTurns: Sendable {
+    private let arrivals = Watched<[Int: Int]>([:])
+
+    func wait(for step: Int) async throws {
+        arrivals.update { $0[step, default: 0] += 1 }
+        try await arrivals.wait(for: "both transfers", within: .seconds(60)) { $0[step, default: 0] >= 2 ? () : nil }
     }
 }

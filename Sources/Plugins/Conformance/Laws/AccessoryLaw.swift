@@ -9,7 +9,10 @@ struct AccessoryLaw: RandomLaw {
     let share: Int
     let judge: @Sendable (AccessoryBench, [LawExchange], Duration) async throws -> LawViolation?
 
-    static let all = [conservation, secrecy, order, thrift, rest, crowd, totals, outcome, echo]
+    static let all = [
+        conservation, secrecy, order, thrift, rest, crowd, totals, outcome, echo, balance, presence, lines, threads,
+        numbers, transfers,
+    ]
 
     static let patience: [Duration] = [.milliseconds(5), .milliseconds(25), .milliseconds(100)]
     static let shrinking = LawShrinking(patience: [.milliseconds(5), .milliseconds(10)], time: .seconds(5))
@@ -157,6 +160,10 @@ struct AccessoryLaw: RandomLaw {
         let recorder = BenchForwarder(BenchWitness(), keepsEvents: true)
         let source = LawRun(nil, accessories: [recorder], patience: patience, bench: bench.filters)
         for exchange in exchanges { _ = await source.play(exchange) }
+        let scenes = bench.agent(recorder)
+        for scene in [BenchScene.repeated, .hedged, .noted, .detached, .cached, .cancelledOnTheWire] {
+            _ = await scene.play(on: scenes)
+        }
         let events = recorder.events
         await withTaskGroup { group in
             for lane in 0..<8 {
@@ -198,6 +205,10 @@ private enum LawSecret: String, CaseIterable {
         }
     }
 
+    private static let types = [
+        "application/json", "application/json; charset=utf-8", "application/problem+json", "Application/JSON",
+        "application/vnd.law+json",
+    ]
     private static let texts = [
         "{\"law\":[{\"a\":{\"password\":\"$\"}},1],\"b\":null}", "{\"password\" : \"$\"}",
         "{\n  \"law\" : {\n    \"password\"\t:\n      \"$\"\n  }\n}", "{\"pass\\u0077ord\":\"$\"}",
@@ -214,31 +225,44 @@ private enum LawSecret: String, CaseIterable {
 
     /// Puts a secret into this place of an exchange. Returns `false` if the exchange lacks the place.
     func hide(_ secret: String, in exchange: inout LawExchange, _ spelling: Int) -> Bool {
+        let spelling = spelling % 1_000
+        func name(_ name: String) -> HTTPHeaderName {
+            HTTPHeaderName([name, name.lowercased(), name.uppercased()][spelling % 3])
+        }
+        let type = Self.types[spelling % Self.types.count]
         func json() -> LawBody { .text(Self.text(Self.texts, spelling, secret)) }
         let hasBody = ![.get, .head, .options].contains(exchange.method)
         let names: [HTTPHeaderName] = ["Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"]
         switch self {
         case .authorization: exchange.headers.set(names[spelling % 4], "Bearer \(secret)")
-        case .proxyAuthorization: exchange.headers.set(.proxyAuthorization, "Basic \(secret)")
-        case .sensitiveField: exchange.headers.set("X-Law-Key", secret, sensitive: true)
-        case .cookie: exchange.headers.set(.cookie, "law=\(secret)")
+        case .proxyAuthorization: exchange.headers.set(name("Proxy-Authorization"), "Basic \(secret)")
+        case .sensitiveField: exchange.headers.set(name("X-Law-Key"), secret, sensitive: true)
+        case .cookie: exchange.headers.set(name("Cookie"), "law=a; law=\(secret)")
         case .query:
-            let name = ["access_token", "access%5Ftoken", "ACCESS_TOKEN"][spelling % 3]
-            exchange.url += (exchange.url.contains("?") ? "&" : "?") + "\(name)=\(secret)"
+            let name = [
+                "access_token", "access%5Ftoken", "ACCESS_TOKEN", "access_token=a&access_token", "a=1&access_token",
+            ][spelling % 5]
+            let parts = exchange.url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            exchange.url = "\(parts[0])\(parts[0].contains("?") ? "&" : "?")\(name)=\(secret)"
+            if parts.count > 1 { exchange.url += "#\(parts[1])" }
         case .userInfo where spelling.isMultiple(of: 5):
             exchange.url = exchange.url.replacing("https://", with: "https://law:\(secret)@", maxReplacements: 1)
         case .requestMember where hasBody && exchange.timeout != nil:
             exchange.body = json()
-            exchange.headers[.contentType] = "application/json"
+            exchange.headers[.contentType] = type
         case .formItem where hasBody && exchange.timeout == nil:
             exchange.body = .text(Self.text(Self.forms, spelling, secret))
             exchange.headers[.contentType] = "application/x-www-form-urlencoded"
-        case .setCookie: exchange.replies[0].headers.set(.setCookie, "law=\(secret)")
+        case .setCookie:
+            exchange.replies[0].headers.set(name("Set-Cookie"), "law=\(secret)")
+            // The first field isn't the only one.
+            if spelling.isMultiple(of: 2) { exchange.replies[0].headers.add(.setCookie, "law2=a\(secret); Path=/") }
         case .responseMember where !exchange.isStreamed && exchange.method != .head:
             exchange.replies[exchange.replies.count - 1].body = json()
-            exchange.replies[exchange.replies.count - 1].headers[.contentType] = "application/json"
+            exchange.replies[exchange.replies.count - 1].headers[.contentType] = type
         case .location where exchange.replies.count > 1:
-            exchange.replies[0].headers[.location] = "\(LawVocabulary.origin)/v1/x?access_token=\(secret)"
+            let mark = spelling.isMultiple(of: 3) ? "#" : spelling.isMultiple(of: 2) ? "?a=1#" : "?"
+            exchange.replies[0].headers[.location] = "\(LawVocabulary.origin)/v1/x\(mark)access_token=\(secret)"
         default: return false
         }
         return true

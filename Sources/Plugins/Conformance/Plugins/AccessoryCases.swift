@@ -181,7 +181,7 @@ extension AccessoryDraft {
             try await keepsNone(bench, accessory, forwarder, "an activity still waiting for its end")
         },
         AccessoryDraft("the accessory's memory doesn't grow with finished activities") { bench in
-            for scene in [BenchScene.good, .lost, .redirected, .noted] {
+            for scene in [BenchScene.good, .lost, .redirected, .noted, .cancelledOnTheWire, .cached, .checked] {
                 let grown = try await growth(bench) { _, agent in _ = await scene.play(on: agent) }
                 guard let grown else { continue }
                 throw ConformanceFailure(
