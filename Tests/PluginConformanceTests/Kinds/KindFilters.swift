@@ -119,14 +119,14 @@ final class StreamCopies: Filter {
     }
 }
 
-/// Returns a copy, and refreshes it after that.
+/// Returns a copy, and compares it after that. Forgets a copy that has changed.
 final class Refreshed: Filter {
     private struct Key: Hashable {
         let url: String
         let users: Set<UserMark>
         let fields: [String]
     }
-    /// Right: refreshes in detached work. Wrong: in a task.
+    /// Right: compares in detached work. Wrong: in a task.
     private let detaches: Bool
     private let copies = Mutex<[Key: HTTPResponse]>([:])
     var traits: FilterTraits { .caches }
@@ -142,17 +142,13 @@ final class Refreshed: Filter {
             fields: exchange.http.headers.map { "\($0.name): \($0.value)" })
         if var copy = copies.withLock({ $0[key] }) {
             exchange.reportUsers()
-            copy.source = .stored("copies", age: .zero, reason: "refreshed after it's returned")
+            copy.source = .stored("copies", age: .zero, reason: "compared after it's returned")
             if detaches {
-                exchange.detach("refresh") { [self] exchange in
-                    guard let response = try? await next(exchange) else { return }
-                    keep(response, key)
+                exchange.detach("compare") { [self, copy] exchange in
+                    await compare(copy, key, try? next(exchange))
                 }
             } else {
-                Task { [self] in
-                    guard let response = try? await next(exchange) else { return }
-                    keep(response, key)
-                }
+                Task { [self, copy] in await compare(copy, key, try? next(exchange)) }
             }
             return copy
         }
@@ -163,6 +159,11 @@ final class Refreshed: Filter {
             exchange.whenAccepted { [self] in keep(response, key) }
         }
         return response
+    }
+
+    private func compare(_ copy: HTTPResponse, _ key: Key, _ response: HTTPResponse?) async {
+        if let response, response.status == 200, response.body.data == copy.body.data { return }
+        copies.withLock { $0[key] = nil }
     }
 
     private func keep(_ response: HTTPResponse, _ key: Key) {
