@@ -149,4 +149,88 @@ import Testing
         let error = #expect(throws: KeyError.self) { try PublicKey(jwk: Data(jwk.utf8)) }
         #expect(error?.code == .unsupportedKey)
     }
+
+    @Test(
+        "a key of PKCS#8's second version is read, whichever way its public part is tagged",
+        arguments: [
+            (
+                """
+                MHICAQEwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC
+                oB8wHQYKKoZIhvcNAQkJFDEPDA1DdXJkbGUgQ2hhaXJzgSEAGb9ECWmEzf6FQbrB
+                Z9w7lshQhqowtrbLDFw4rXAxZuE=
+                """, "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE"
+            ),
+            (
+                """
+                MFMCAQEwBQYDK2VwBCIEIGIsMDbeo5rdiq208eOfvZlm3K9SHOsDUt2FI2js1z9Y
+                oSMDIQDN0z6SeMgqmKvsBQ8E8qcQW5ZJebea7drLQyq7513ovQ==
+                """, "zdM-knjIKpir7AUPBPKnEFuWSXm3mu3ay0Mqu-dd6L0"
+            ),
+        ])
+    func secondVersion(base64: String, x: String) throws {
+        let key = try PrivateKey(pem: Self.pem(base64))
+        #expect(key.type == .ed25519 && key.publicKey.jwk.contains(#""x":"\#(x)""#))
+        #expect(try Self.works(key))
+        // A public part of another key is an error in this format as well.
+        var bytes = try #require(Data(base64Encoded: base64.filter { !$0.isWhitespace }))
+        bytes[bytes.count - 1] ^= 1
+        let error = #expect(throws: KeyError.self) {
+            try PrivateKey(pem: PEM.text(Array(bytes), label: "PRIVATE KEY"))
+        }
+        #expect(error?.code == .malformedKey)
+    }
+
+    @Test(
+        "a key in the format of another program is called unsupported, and the error tells how to convert it",
+        arguments: ["OPENSSH PRIVATE KEY", "DSA PRIVATE KEY"])
+    func otherFormats(label: String) {
+        let error = #expect(throws: KeyError.self) { try PrivateKey(pem: Self.pem("b3BlbnNzaC1rZXktdjEA", label)) }
+        #expect(error?.code == .unsupportedKey)
+        #expect("\(error as Any)".contains(label), "\(error as Any)")
+        let isOpenSSH = label.hasPrefix("OPENSSH")
+        #expect("\(error as Any)".contains("ssh-keygen -p -m PKCS8") == isOpenSSH)
+        // Another key in the text is read.
+        let text = Self.pem("b3BlbnNzaC1rZXktdjEA", label) + TestKeys.p256Private
+        #expect((try? PrivateKey(pem: text))?.type == .p256)
+    }
+
+    @Test(
+        "uses, operations and other members of a JWK don't matter, whatever their values are",
+        arguments: [
+            #""use":"enc""#, #""use":7"#, #""key_ops":["encrypt","fly"]"#, #""key_ops":"sign""#, #""ext":false"#,
+            #""kid":12,"alg":"RSA-OAEP-256""#, #""x5c":["MIIB"],"x5t":null,"iat":1.5"#,
+        ])
+    func otherMembers(members: String) throws {
+        let key = try PublicKey(pem: TestKeys.rsaPublic)
+        let jwk = "{\(members),\(key.jwk.dropFirst())"
+        #expect(try PublicKey(jwk: Data(jwk.utf8)) == key)
+        let p256 = try PrivateKey(jwk: Data("{\(members),\(TestKeys.p256JWK.dropFirst())".utf8))
+        #expect(try Self.works(p256))
+    }
+
+    @Test("numbers of a JWK have the characters of base64url only, in one form")
+    func strictNumbers() throws {
+        let (x, y) = ("APgYG5BNQBWVT-w7yW51bi9M5hVluuqPOGXXl5if_NM", "QmnCr5fkc5hvPAHJlus28hFl9fvENm3BAHbt7YcDakQ")
+        #expect(try PublicKey(jwk: Self.jwk(x, y)).type == .p256)
+        // The alphabet of Base64, blanks, line ends, and bits that no byte has.
+        let wrong = [
+            x.replacing("-", with: "+"), x.replacing("_", with: "/"), x + " ", " " + x, x.replacing("T", with: "\\n"),
+            String(x.dropLast()) + "N", x + "A",
+        ]
+        for text in wrong {
+            let error = #expect(throws: KeyError.self) { try PublicKey(jwk: Self.jwk(text, y)) }
+            #expect(error?.code == .malformedKey, "\(text)")
+        }
+    }
+
+    @Test("an RSA key without its primes is called unsupported, because they would have to be computed")
+    func missingPrimes() throws {
+        let key = try PublicKey(pem: TestKeys.rsaPublic)
+        for others in ["", #""p":"AQ","q":"Aw","#] {
+            let jwk = Data(#"{"d":"AQAB",\#(others)\#(key.jwk.dropFirst())"#.utf8)
+            let error = #expect(throws: KeyError.self) { try PrivateKey(jwk: jwk) }
+            #expect(error?.code == .unsupportedKey)
+            #expect("\(error as Any)".contains("prime"))
+        }
+    }
 }

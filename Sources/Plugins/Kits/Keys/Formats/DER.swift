@@ -4,6 +4,8 @@ struct DERReader {
     enum Tag {
         static let integer: UInt8 = 0x02, bitString: UInt8 = 0x03, octetString: UInt8 = 0x04, null: UInt8 = 0x05
         static let objectID: UInt8 = 0x06, sequence: UInt8 = 0x30
+        /// A bit string that is tagged as the second part of a private key.
+        static let implicitBits: UInt8 = 0x81
         static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
     }
 
@@ -38,8 +40,9 @@ struct DERReader {
         return Array(first == 0 ? bytes.dropFirst() : bytes)
     }
 
-    mutating func bits() throws(KeyError) -> [UInt8] {
-        let bytes = try value(Tag.bitString)
+    /// Returns a bit string's bytes. Throws if there's an incomplete byte.
+    mutating func bits(_ tag: UInt8 = Tag.bitString) throws(KeyError) -> [UInt8] {
+        let bytes = try value(tag)
         guard bytes.first == 0 else { throw .malformed("a bit string in the key doesn't consist of whole bytes") }
         return Array(bytes.dropFirst())
     }

@@ -73,10 +73,20 @@ extension PrivateMaterial {
             let seed = Array(try inner.value(DER.Tag.octetString))
             try inner.end()
             guard seed.count == 32 else { throw .malformed("expected a private key of 32 bytes, got \(seed.count)") }
-            self = .ed25519(seed: seed, publicKey: nil)
+            self = .ed25519(seed: seed, publicKey: try Self.publicPart(&info))
         case .ec(let curve): try self.init(sec1: key, curve)
         case .rsa: try self.init(pkcs1: key)
         }
+    }
+
+    /// Reads the public key after the attributes, if there's one. Some programs tag it twice.
+    private static func publicPart(_ info: inout DERReader) throws(KeyError) -> [UInt8]? {
+        if info.next == DER.Tag.context(0) { _ = try info.value(DER.Tag.context(0)) }
+        if info.next == DER.Tag.context(1) {
+            var wrapped = DERReader(try info.value(DER.Tag.context(1)))
+            return try wrapped.bits()
+        }
+        return info.next == DER.Tag.implicitBits ? try info.bits(DER.Tag.implicitBits) : nil
     }
 
     /// Reads an ECPrivateKey (RFC 5915). If another structure contains it, that structure can specify the curve.

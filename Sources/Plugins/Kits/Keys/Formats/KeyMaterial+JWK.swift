@@ -86,6 +86,10 @@ extension PrivateMaterial {
             guard members.oth == nil else {
                 throw KeyError(.unsupportedKey, "RSA keys with more than two primes aren't supported")
             }
+            guard ![members.p, members.q, members.dp, members.dq, members.qi].contains(nil) else {
+                throw KeyError(
+                    .unsupportedKey, "the JWK lacks primes of the RSA key, or the numbers that follow from them")
+            }
             self = .rsa(
                 try RSANumbers([
                     modulus, exponent, members.number(\.d, "d"), members.number(\.p, "p"), members.number(\.q, "q"),

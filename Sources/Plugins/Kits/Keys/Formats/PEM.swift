@@ -17,6 +17,7 @@ enum PEM {
         // Environment variables often can't contain line ends, so programs escape them and shells replace them.
         let text = text.replacing("\\r", with: "\n").replacing("\\n", with: "\n")
         var rest = text[...]
+        var other: String?
         while let label = take(begin, from: &rest) {
             guard let mark = rest.firstRange(of: dashes) else { throw mismatch }
             let body = rest[..<mark.lowerBound]
@@ -28,6 +29,11 @@ enum PEM {
             let base64 = String(decoding: body.utf8.filter { $0 > 0x20 }, as: UTF8.self)
             guard let data = Data(base64Encoded: base64) else { throw .malformed("the \(name) isn't valid base64") }
             if let key = try read(label, Array(data)) { return key }
+            if label.hasSuffix(name.uppercased()) { other = label }
+        }
+        if let other {
+            let advice = other.hasPrefix("OPENSSH") ? "; convert it, for example with ssh-keygen -p -m PKCS8" : ""
+            throw KeyError(.unsupportedKey, "the format \(other) isn't supported\(advice)")
         }
         throw .malformed("the text doesn't contain a \(name) in PEM")
     }
