@@ -188,6 +188,98 @@ struct TLSTests {
         #expect(try await client(other) == nil)
     }
 
+    @Test("an assigned certificate is read again, although it's in the same files or has another password only")
+    func identityInSameFiles() async throws {
+        let nginx = try await nginx()
+        let (certificate, key) = (URL(filePath: nginx.file("own.pem")), URL(filePath: nginx.file("own.key")))
+        func write(_ name: String) throws {
+            try Data(contentsOf: URL(filePath: nginx.file("\(name).pem"))).write(to: certificate)
+            try Data(contentsOf: URL(filePath: nginx.file("\(name).key"))).write(to: key)
+        }
+        let url = nginx.url("greeting", "/1k")
+        let identities: CurlIdentities = [:]
+        let transport = trusting(nginx) { $0.tls.identities = identities }
+        func client() async throws -> String? {
+            try await transport.send(try request(.get, url), options: .of()).headers["X-Client"]
+        }
+        for name in ["client", "good", "client"] {
+            try write(name)
+            identities["*"] = .pemFiles(certificate: certificate, key: key)
+            #expect(try await client() == "CN=\(name)")
+            #expect(try await client() == "CN=\(name)")
+        }
+        // The key of another certificate: neither a connection nor a session of TLS hides it.
+        identities["*"] = .pemFiles(certificate: certificate, key: URL(filePath: nginx.file("good.key")))
+        let error = try await failure { try await client() }
+        #expect(error.code == .insecureConnection, "\(error)")
+        guard Offer.hasBlobs, Offer.hasOpenSSL else { return }
+        let (file, data) = (URL(filePath: nginx.file("client.p12")), try Data(contentsOf: certificate))
+        let p12 = try Data(contentsOf: file)
+        for password in ["secret", "wrong"] {
+            for identity in [
+                .pkcs12(file: file, password: password), CurlClientIdentity.pkcs12(p12, password: password),
+            ] {
+                identities["*"] = identity
+                if password == "secret" {
+                    #expect(try await client() == "CN=client")
+                } else {
+                    #expect(try await failure { try await client() }.code == .insecureConnection)
+                }
+            }
+        }
+        for (name, isRight) in [("client", true), ("good", false)] {
+            identities["*"] = .pem(
+                certificate: data, key: try Data(contentsOf: URL(filePath: nginx.file("\(name).key"))))
+            if isRight {
+                #expect(try await client() == "CN=client")
+            } else {
+                #expect(try await failure { try await client() }.code == .insecureConnection)
+            }
+        }
+    }
+
+    @Test("a client shows the authorities between its certificate and the root, in each form")
+    func chain() async throws {
+        let nginx = try await nginx()
+        let openssl = try #require(Program("openssl"))
+        func run(_ arguments: String) async throws {
+            let output = try await openssl.run(arguments.split(separator: " ").map(String.init), in: nginx.folder)
+            #expect(output.status == 0, "\(output.complaint)")
+        }
+        func path(_ name: String) -> URL { URL(filePath: nginx.file(name)) }
+        for (name, issuer, extensions) in [
+            ("between", "root", "basicConstraints=critical,CA:TRUE"), ("distant", "between", "subjectAltName=DNS:x"),
+        ] {
+            try Data(extensions.utf8).write(to: path("\(name).ext"))
+            try await run(
+                "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout \(name).key -out \(name).csr "
+                    + "-subj /CN=\(name)")
+            try await run(
+                "x509 -req -in \(name).csr -CA \(issuer).pem -CAkey \(issuer).key -set_serial 77 -out \(name).pem "
+                    + "-days 2 -extfile \(name).ext")
+        }
+        let pem = try Data(contentsOf: path("distant.pem")) + Data(contentsOf: path("between.pem"))
+        try pem.write(to: path("chain.pem"))
+        try await run("pkcs12 -export -in chain.pem -inkey distant.key -out chain.p12 -passout pass:secret")
+        var identities = [CurlClientIdentity.pemFiles(certificate: path("chain.pem"), key: path("distant.key"))]
+        if Offer.hasBlobs, Offer.hasOpenSSL {
+            identities += [
+                .pem(certificate: pem, key: try Data(contentsOf: path("distant.key"))),
+                .pkcs12(file: path("chain.p12"), password: "secret"),
+                .pkcs12(try Data(contentsOf: path("chain.p12")), password: "secret"),
+            ]
+        }
+        for identity in identities {
+            let transport = trusting(nginx) { $0.tls.identities = ["*": identity] }
+            let response = try await transport.send(try request(.get, nginx.url("greeting", "/1k")), options: .of())
+            #expect(response.status == 200 && response.headers["X-Client"] == "CN=distant")
+        }
+        let leaf = CurlClientIdentity.pemFiles(certificate: path("distant.pem"), key: path("distant.key"))
+        let transport = trusting(nginx) { $0.tls.identities = ["*": leaf] }
+        #expect(
+            try await transport.send(try request(.get, nginx.url("greeting", "/1k")), options: .of()).status == 400)
+    }
+
     @Test("a client certificate whose key isn't an https origin fails every request", arguments: ["localhost", ""])
     func identityOfNoOrigin(origin: String) async throws {
         let identities: CurlIdentities = [origin: .pkcs12(Data())]

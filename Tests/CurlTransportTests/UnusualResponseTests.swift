@@ -256,6 +256,49 @@ import Testing
     }
 
     @Test(
+        "a proxy gets its credentials decoded, and no credentials of a server with TLS",
+        arguments: [
+            ("ada:lovelace", "ada:lovelace"), ("user%20name:p%40ss%3Aw%23rd", "user name:p@ss:w#rd"),
+            ("ada:a6%6qgx", "ada:a6%6qgx"), ("group;c=de:x=y", "group;c=de:x=y"), ("ada:100%", "ada:100%"),
+        ])
+    func proxyCredentials(credentials: String, expected: String) async throws {
+        let heads = Log<String>()
+        let proxy = try RawServer { peer in
+            while let head = peer.readHead() {
+                heads.add(head.lowercased())
+                peer.send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://\(credentials)@127.0.0.1:\(proxy.port)")
+        let transport = CurlTransport(configuration)
+        let basic = Data(expected.utf8).base64EncodedString().lowercased()
+        for scheme in ["http", "https"] {
+            var get = try request(.get, "\(scheme)://app.test:81/x")
+            get.headers["Authorization"] = "Bearer canary"
+            get.headers["Cookie"] = "a=canary"
+            _ = try? await transport.send(get, options: .of())
+            let head = try #require(heads.all.last)
+            #expect(head.contains("proxy-authorization: basic \(basic)\r\n"), "\(head)")
+            #expect(head.hasPrefix("connect") == (scheme == "https"))
+            if scheme == "https" { #expect(!head.contains("canary"), "\(head)") }
+        }
+        #expect(heads.all.count == 2)
+    }
+
+    @Test(
+        "a delimiter in a proxy's password doesn't make a part of it a host, and no error shows that part",
+        arguments: [
+            "http://ada:x#canary@127.0.0.1:1", "http://ada:canary#@127.0.0.1:1", "http://ada:x?canary@127.0.0.1:1",
+            "http://ada:x/canary@127.0.0.1:1", "ada:x#canary@127.0.0.1:1", "socks5h://ada:x#canary@127.0.0.1:1",
+            "http://ada:p@ss#canary@127.0.0.1:1",
+        ])
+    func proxyDelimiters(proxy: String) async throws {
+        try await proxySecrets(proxy: proxy)
+        #expect(!CurlProxy.url(proxy).description.contains("canary"))
+    }
+
+    @Test(
         "the error of a proxy that can't be used doesn't contain its credentials",
         arguments: [
             "http://ada:canary@proxy.test:99999999", "gopher://ada:canary@proxy.test:1", "http://ada:canary@[::1",

@@ -127,26 +127,43 @@ extension EasyHandle {
         }
     }
 
-    /// libcurl doesn't reuse a connection that was opened with another certificate.
-    func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
+    /// Sets or removes the handle's client certificate.
+    ///
+    /// libcurl doesn't reuse a connection or TLS session that was opened with another certificate. But it compares only
+    /// the path or bytes of the certificate, so each choice spells them in another way.
+    func setIdentity(_ choice: CurlIdentities.Choice?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
-        guard let identity else { return }
+        guard let choice else { return }
+        let (identity, number) = (choice.identity, choice.number)
         try loop.library.check(identity)
         switch identity.source {
         case .pemFiles(let certificate, let key):
-            try require(ERRAND_CURLOPT_SSLCERT, certificate.path)
+            try require(ERRAND_CURLOPT_SSLCERT, Self.path(of: certificate, number))
             try require(ERRAND_CURLOPT_SSLKEY, key.path)
         case .pem(let certificate, let key):
-            try require(ERRAND_CURLOPT_SSLCERT_BLOB, certificate)
+            try require(ERRAND_CURLOPT_SSLCERT_BLOB, Self.marked(certificate, number))
             try require(ERRAND_CURLOPT_SSLKEY_BLOB, key)
         case .pkcs12File(let file):
             try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
-            try require(ERRAND_CURLOPT_SSLCERT, file.path)
+            try require(ERRAND_CURLOPT_SSLCERT, Self.path(of: file, number))
         case .pkcs12(let data):
             try require(ERRAND_CURLOPT_SSLCERTTYPE, "P12")
-            try require(ERRAND_CURLOPT_SSLCERT_BLOB, data)
+            try require(ERRAND_CURLOPT_SSLCERT_BLOB, Self.marked(data, number))
         }
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// Returns a path that is spelled in another way for each number, for example `/.//a` for 2.
+    private static func path(of file: URL, _ number: Int) -> String {
+        let path = file.path
+        guard path.hasPrefix("/") else { return path }
+        return "/" + String(number, radix: 2).map { $0 == "1" ? "./" : "/" }.joined() + path.dropFirst()
+    }
+
+    /// Returns a certificate with other blanks after it for each number. Readers of PEM and PKCS#12 ignore them.
+    private static func marked(_ certificate: Data, _ number: Int) -> Data {
+        certificate + Data("\n".utf8)
+            + Data(String(number, radix: 2).utf8.map { $0 == UInt8(ascii: "1") ? 0x0A : 0x20 })
     }
 
     private static let identityOptions = [

@@ -174,7 +174,7 @@ final class EasyHandle {
             guard choice?.number ?? 0 != identity else { return }
             // If a call below fails, the next request must set the options again.
             identity = -1
-            try setIdentity(choice?.identity, loop)
+            try setIdentity(choice, loop)
             identity = choice?.number ?? 0
         }
     }
