@@ -54,4 +54,33 @@ struct ReplayReportTests {
         let replay = try ReplayTransport(har: Data(whole.replacing(part, with: other).utf8))
         #expect(try await agent(replay).send(Raw(path: "a")).value.text() == "ok")
     }
+
+    @Test(
+        "an entry with a property of another type doesn't make the other entries unreadable",
+        arguments: [
+            (#""status":200"#, #""status":"error""#, nil), (#""status":200"#, #""status":null"#, nil),
+            (#""status":200"#, #""status":"201""#, 201), (#""status":200"#, #""status":200.0"#, 200),
+            (#""httpVersion":"http/1.1""#, #""httpVersion":"HTTP/Q}T3X\f\u000b0Q}T3""#, 200),
+            (#""httpVersion":"http/1.1""#, #""httpVersion":null"#, 200),
+            (#""headers":[],"queryString""#, #""headers":[{"name":"X","value":null}],"queryString""#, 200),
+            (#""headers":[],"queryString""#, #""headers":[{"name":"X","value":7}],"queryString""#, 200),
+            (#""size":2"#, #""size":"2""#, 200), (#""size":2"#, #""size":null"#, 200),
+            (#""cache":{}"#, #""cache":{},"_error":{"code":1}"#, 200),
+            (#""redirectURL":"""#, #""redirectURL":null"#, 200),
+            (#""timings":{}"#, #""timings":{"wait":"5","receive":-1}"#, 200),
+        ] as [(String, String, Int?)])
+    func otherTypes(part: String, other: String, status: Int?) async throws {
+        let odd = entry("\(site)/a", content: text("ok"))
+        #expect(odd.contains(part))
+        let replay = try ReplayTransport(
+            har: archive(odd.replacing(part, with: other), entry("\(site)/b", content: text("b"))))
+        #expect(try await agent(replay).send(Raw(path: "b")).value.text() == "b")
+        if let status {
+            let response = try await agent(replay).send(Raw(path: "a")).value
+            #expect(try response.text() == "ok")
+            #expect(response.status == status)
+        } else {
+            await #expect(throws: (any Error).self) { try await agent(replay).send(Raw(path: "a")) }
+        }
+    }
 }

@@ -66,7 +66,7 @@ extension HAREntry {
                 hasResponse = true
                 try entry.readResponse(&reader)
             case "timings": try entry.readTimings(&reader)
-            case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
+            case "_error": try entry.readError(&reader)
             case "_resourceType":
                 // This unofficial field can have any type.
                 guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
@@ -109,7 +109,9 @@ extension HAREntry {
         try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
             case "status":
-                guard let status = try reader.number(), status.rounded() == status, (-1...999).contains(status) else {
+                // Some programs write a text or null for a request without a response.
+                let status = try reader.number() ?? 0
+                guard status.rounded() == status, (-1...999).contains(status) else {
                     throw reader.fault(.notHAR, "expected a status")
                 }
                 entry.status = max(0, Int(status))
@@ -117,11 +119,17 @@ extension HAREntry {
             case "headers": entry.headers = try Self.headers(&reader)
             case "content": try entry.readContent(&reader)
             case "redirectURL": entry.redirectURL = try reader.string(limit: Self.urlLimit) ?? ""
-            case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
+            case "_error": try entry.readError(&reader)
             default: try reader.skipValue()
             }
         }
         self = entry
+    }
+
+    /// Reads an unofficial field, which can have any type.
+    private mutating func readError(_ reader: inout JSONReader) throws(HARError) {
+        guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
+        failure = try reader.string(limit: 4096) ?? ""
     }
 
     private mutating func readContent(_ reader: inout JSONReader) throws(HARError) {
