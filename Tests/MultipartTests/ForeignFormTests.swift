@@ -251,4 +251,29 @@ struct ForeignFormTests {
         }
         #expect(identifiers == [nil, "4", "<response-1>"])
     }
+
+    @Test(
+        "a form may have no parts, a part may end with its head, and line ends may precede the first boundary",
+        arguments: [
+            ("--b--\r\n", []), ("--b--", []), ("\r\n--b--\r\n", []),
+            ("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n--b--\r\n", ["a="]),
+            ("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--b--\r\n", ["a="]),
+            ("\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--", ["a=x"]),
+            ("--b  \t\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b-- \t\r\n", ["a=x"]),
+        ] as [(String, [String])])
+    func emptyForms(text: String, expected: [String]) async throws {
+        for size in [1, 3, 1000] {
+            let parts = try await read(pieces(of: Data(text.utf8), sizes: [size]), "multipart/form-data; boundary=b")
+            #expect(parts.map { "\($0.name ?? "")=\(String(decoding: $0.data, as: UTF8.self))" } == expected)
+        }
+    }
+
+    @Test("a form whose first boundary is misspelled isn't read as a form without parts")
+    func misspelledBoundary() async throws {
+        let text = "--webQit\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nThis is a test.\r\n--webKit--"
+        let error = await #expect(throws: MultipartError.self) {
+            try await read(Data(text.utf8), "multipart/form-data; boundary=webKit")
+        }
+        #expect(error?.code == .malformedPart, "\(error.map { "\($0)" } ?? "")")
+    }
 }

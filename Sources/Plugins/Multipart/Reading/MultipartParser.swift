@@ -23,6 +23,7 @@ struct MultipartParser {
     private var buffer = Data()
     private var section = Section.preamble
     private var preambleBytes = 0
+    private var hasPreambleText = false
     private var parts = 0
     private var isFinished = false
 
@@ -63,10 +64,16 @@ struct MultipartParser {
             throw MultipartError(.limitExceeded, "more than \(limits.maximumPreambleBytes) bytes before the first part")
         }
         switch found {
-        case .boundary(_, let end, let isLast):
+        case .boundary(let start, let end, let isLast):
+            hasPreambleText = hasPreambleText || buffer.prefix(start).contains { $0 > 0x20 }
+            // The first boundary may be misspelled, and its part would be lost.
+            if isLast, hasPreambleText {
+                throw MultipartError(.malformedPart, "the body has text before its last boundary, but no part")
+            }
             pass(end, isLast)
             return true
         case .none(let safe):
+            hasPreambleText = hasPreambleText || buffer.prefix(safe).contains { $0 > 0x20 }
             drop(safe)
             if isFinished { throw Self.truncated("before its first part") }
             return false
