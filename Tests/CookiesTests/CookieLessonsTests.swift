@@ -118,4 +118,36 @@ import Testing
         jar.set("a=9; Domain=example.com; Path=/bar", from: "https://sub.example.com/bar", at: epoch + 6)
         #expect(jar.field(for: "https://sub.example.com/bar", at: epoch + 9) == "a=9; b=2; c=1; d=2; c=3")
     }
+
+    @Test("the limit of a cookie is one of its name and value together, and not of its attributes")
+    func sizes() {
+        for (name, value, isKept) in [(1, 4095, true), (1, 4096, false), (2000, 2096, true), (2000, 2097, false)] {
+            let jar = CookieJar()
+            let text = String(repeating: "n", count: name) + "=" + String(repeating: "v", count: value)
+            let attributes = "; Path=/\(String(repeating: "p", count: 900)); X=\(String(repeating: "x", count: 900))"
+            #expect((jar.set(text + attributes + "; Secure;", from: "https://example.com/") == nil) == isKept)
+            let page = "https://example.com/\(String(repeating: "p", count: 900))/"
+            #expect(jar.field(for: page).utf8.count == (isKept ? name + value + 1 : 0))
+            #expect(jar.field(for: page.replacing("https", with: "http")).isEmpty)
+        }
+    }
+
+    @Test(
+        "a response without TLS can't replace, hide or remove a Secure cookie of the host or of its domain",
+        arguments: [
+            "a=2", "a=2; Path=/in", "a=2; Domain=example.com", "a=; Max-Age=0",
+            "a=2; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=2; Path=/in/deeper",
+        ])
+    func secureStays(text: String) {
+        for own in ["a=1; Secure; Path=/in", "a=1; Secure; Path=/in; Domain=example.com"] {
+            let jar = CookieJar()
+            jar.set(own, from: "https://www.example.com/in/")
+            #expect(jar.set(text, from: "http://www.example.com/in/") != nil)
+            #expect(jar.field(for: "https://www.example.com/in/deeper/x") == "a=1")
+            // A shorter path doesn't overlay it, and another name is another cookie.
+            #expect(jar.set("a=3; Path=/", from: "http://www.example.com/in/") == nil)
+            #expect(jar.set("b=3", from: "http://www.example.com/in/") == nil)
+            #expect(jar.field(for: "https://www.example.com/in/") == "a=1; b=3; a=3")
+        }
+    }
 }

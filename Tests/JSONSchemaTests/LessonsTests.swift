@@ -334,4 +334,25 @@ struct SchemaLessonsTests {
             #"{"$defs": {"a": {"type": 1}}}"#, "",
         ] { #expect(fault(schema) != nil, "\(schema)") }
     }
+
+    @Test(
+        "a leap second is the last one of a day in UTC, an offset is less than a day, and a duration has whole units",
+        arguments: [
+            ("date-time", "1990-12-31T23:59:60Z", true), ("date-time", "2016-12-31T23:59:60Z", true),
+            ("date-time", "1990-12-31T15:59:60-08:00", true), ("date-time", "1998-12-31T23:59:60+01:00", false),
+            ("date-time", "1998-12-31T23:58:60Z", false), ("time", "23:59:60Z", true), ("time", "22:59:60Z", false),
+            ("time", "23:59:61Z", false), ("date-time", "2020-01-01T00:00:00+23:59", true),
+            ("date-time", "2020-01-01T00:00:00-00:00", true), ("date-time", "2020-01-01T00:00:00+24:00", false),
+            ("date-time", "2020-01-01T00:00:00Z+00:00", false), ("date-time", "2020-01-01T00:00:00+00:60", false),
+            ("duration", "PT0.5S", false), ("duration", "-P1D", false), ("duration", "P1W2D", false),
+            ("duration", "P2W", true), ("duration", "PT1H", true), ("duration", "P1DT", false),
+            ("duration", "P", false),
+            ("uri", "foo:", true), ("uri", "http:", true), ("uri", "urn:a:b?", true), ("uri", "foo", false),
+        ])
+    func timesAndPaths(format: String, text: String, fits: Bool) throws {
+        let schema = try JSONSchema(Data("{\"format\":\"\(format)\"}".utf8), formats: .assertion)
+        let value = try JSONEncoder().encode([text]).dropFirst().dropLast()
+        let isFitting = (try? schema.validate(Data(value))) != nil
+        #expect(isFitting == fits, "\(text)")
+    }
 }

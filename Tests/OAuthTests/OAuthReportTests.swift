@@ -220,6 +220,29 @@ import Testing
         #expect(["127.0.0.1", "[::1]"].contains { listener.authority.hasPrefix("\($0):") })
         if address == .ipv4 { #expect(listener.authority.hasPrefix("127.0.0.1:")) }
     }
+
+    @Test(
+        "a resource asks for a nonce in any of its challenges; the text of another one costs one more request",
+        arguments: [
+            (#"DPoP error="use_dpop_nonce""#, true), (#"DPoP error=use_dpop_nonce, algs="ES256""#, true),
+            (#"Basic realm="a", DPoP algs="ES256", error="use_dpop_nonce""#, true),
+            (#"dpop ,error = "use_dpop_nonce""#, true),
+            (#"Newauth title="Login to \"apps\", x", DPoP error="use_dpop_nonce""#, true),
+            (#"Negotiate, DPoP error="use_dpop_nonce", Bearer"#, true),
+            (#"Bearer realm="DPoP error=\"use_dpop_nonce\"""#, true), (#"Bearer realm="see use_dpop_nonce""#, true),
+            (#"DPoP error="invalid_token""#, false), ("DPoP", false), ("Bearer", false),
+        ])
+    func challenges(challenge: String, asks: Bool) async throws {
+        let stub = StubTransport { request in
+            .status(401).header(.wwwAuthenticate, challenge).header("DPoP-Nonce", "n-\(request.urlText.count)")
+        }
+        let dpop = try DPoP(key: .generate(.p256))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub,
+            filters: [.authentication(.custom(scheme: "DPoP", credentials: "token")), DPoPFilter(dpop: dpop)])
+        _ = await failure { try await agent.send(Call<Void>(.get, "a")) }
+        #expect(stub.received.count == (asks ? 2 : 1), "\(challenge)")
+    }
 }
 
 private struct Closed: Error {}

@@ -108,4 +108,28 @@ import Testing
             #expect(Set(expected).subtracting(items) == (position.style == .offset ? [11] : []))
         }
     }
+
+    @Test(
+        "a relation counts as a whole word in any case, anywhere among the parameters, and a link may be relative",
+        arguments: [
+            (#"<?page=2>; rel="NeXt""#, "/v1/numbers?page=2"), (#"<numbers?page=2>;rel=next"#, "/v1/numbers?page=2"),
+            (#"<//api.example.com/v1/numbers?page=2>; rel="next""#, "/v1/numbers?page=2"),
+            (#"</v1/numbers?page=2>; type="application/json"; title="rel=prev"; rel="next""#, "/v1/numbers?page=2"),
+            (#"</v1/numbers?page=2>; rel="up\#tnext  last""#, "/v1/numbers?page=2"),
+            (#"</v1/numbers?page=2>; rel="foo_next_bar""#, nil), (#"</v1/numbers?page=2>; rel="nextpage""#, nil),
+            (#"</v1/numbers?page=2>; rel="http://a.test/next""#, nil), (#"</v1/numbers?page=2>; rev="next""#, nil),
+            (#"</v1/numbers?page=2>; title="next""#, nil), (#"</v1/numbers?page=2>"#, nil),
+            (#"</v1/numbers?page=2>; rel="prev"; rel="next""#, nil),
+            (#"</a>; rel="next", </v1/numbers?page=3>; rel="next""#, "/a"),
+        ] as [(String, String?)])
+    func relations(field: String, next: String?) async throws {
+        let first = StubResponse.json(#"{"items":[1]}"#).header("Link", field)
+        let stub = StubTransport()
+        stub.on("*", response: first, .json(#"{"items":[2]}"#))
+        let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: stub)
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .link())) { items.append(item) }
+        #expect(items == (next == nil ? [1] : [1, 2]))
+        if let next { #expect(stub.received.last?.urlText == "https://api.example.com\(next)") }
+    }
 }
