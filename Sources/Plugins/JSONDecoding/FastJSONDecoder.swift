@@ -15,7 +15,7 @@ public import ErrandEssentials
 /// The decoder checks the whole text against RFC 8259 before it decodes values. A text can have up to 1 GiB and 512
 /// levels of arrays and objects. The decoder detects UTF-8, UTF-16 and UTF-32 as `JSONDecoder` does.
 ///
-/// The decoder is a value: each copy has its own settings. Any number of tasks can use one decoder at the same time.
+/// The decoder is a struct, so each copy has its own settings. Any number of tasks can use a decoder at the same time.
 public struct FastJSONDecoder: BodyDecoder {
     /// How to decode dates. Defaults to `.deferredToDate`.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
@@ -37,7 +37,7 @@ public struct FastJSONDecoder: BodyDecoder {
     /// Decodes a value from a JSON text, which may be a fragment such as `7`.
     ///
     /// Throws the same `DecodingError` as `JSONDecoder`, with the same case and coding path. If the text isn't JSON or
-    /// a number doesn't fit its type, the underlying error is a ``JSONDecodingError``. Errors of the type's own
+    /// a number doesn't fit its type, the underlying error is a ``JSONDecodingError``. Errors from the type's own
     /// `init(from:)` are thrown unchanged.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let document: JSONDocument

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Explains why a text can't be decoded, with a code, a message and the position.
+/// A failure to decode a JSON text, with a code, a message and the position.
 ///
 /// ```swift
 /// do { _ = try FastJSONDecoder().decode(User.self, from: data) } catch DecodingError.dataCorrupted(let context) {
@@ -9,7 +9,8 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The description contains at most one ASCII character of the text, and only if another character was expected.
+/// The description contains at most one character from the text: the visible ASCII character that was found in place of
+/// the expected text.
 public struct JSONDecodingError: CodedError, Sendable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<JSONDecodingError>

@@ -1,7 +1,7 @@
 public import ErrandJSONValidation
 
-/// Information that a ``JSONSchema`` attaches to a value without constraining it, such as a title, a format, the
-/// encoding of the content, or a keyword that the standard doesn't define.
+/// Information that a ``JSONSchema`` gives about a value without constraining the value. For example, a title, a
+/// format, a content encoding, or a keyword that the standard doesn't define.
 public struct JSONAnnotation: Sendable {
     /// The value's position, as a JSON Pointer (RFC 6901). Pointers above about 1 KB end with `…`.
     public let pointer: String
@@ -9,9 +9,9 @@ public struct JSONAnnotation: Sendable {
     public let keyword: String
     /// The keyword's value in the schema.
     public let value: JSONFragment
-    /// The keyword's location: its document's URI, with a JSON Pointer as the fragment.
+    /// The keyword's location: the URI of the document that contains the keyword, with a JSON Pointer as the fragment.
     public let schemaLocation: String
-    /// The value's offset in the text, in bytes.
+    /// The value's byte offset in the validated text.
     public let offset: Int
 }
 

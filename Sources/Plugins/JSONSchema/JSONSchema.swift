@@ -16,9 +16,9 @@ import ErrandSupport
 /// try orders.validate(data)
 /// ```
 ///
-/// Creating a schema compiles it, and throws the position of a fault. Validation reads the text once and doesn't build
-/// objects. You can use a schema in place of a ``JSONShape``: as a check, as the shape of a ``JSONValidatedRequest``,
-/// or on its own.
+/// The initializers compile the schema. If the schema is faulty, they throw an error with the position of the fault.
+/// Validation reads the text once and doesn't build objects. You can use a schema in place of a ``JSONShape``: as a
+/// check, as the shape of a ``JSONValidatedRequest``, or on its own.
 public struct JSONSchema: JSONValidating {
     static let maximumDocuments = 1_000
     static let maximumDepth = 512
@@ -28,8 +28,9 @@ public struct JSONSchema: JSONValidating {
 
     /// Creates a schema from its text.
     ///
-    /// The initializer never fetches a document. A reference to another document leads to a metaschema of the standard,
-    /// or to the document that the resolver returns for the absolute URI.
+    /// The initializer never fetches a document from the network. If the schema refers to another document, that
+    /// document is either one of the standard's metaschemas, or the document that `resolver` returns for the
+    /// reference's absolute URI.
     ///
     /// ```swift
     /// let bundled = ["https://example.com/address.json": second]
@@ -68,7 +69,7 @@ public struct JSONSchema: JSONValidating {
         program = try SchemaCompiler(registry, formats: formats).compile(location)
     }
 
-    /// Creates a schema from a file, whose URL is the document's URI. The other parameters are those of
+    /// Creates a schema from a file. The file's URL becomes the document's URI. For the other parameters, see
     /// ``init(_:at:uri:dialect:formats:limits:resolver:)``.
     ///
     /// - Throws: ``JSONSchemaError``, also if the file isn't a regular file or can't be read.
@@ -105,14 +106,16 @@ public struct JSONSchema: JSONValidating {
         throw failure(.tooLarge, "it is longer than \(limits.maximumBytes) bytes")
     }
 
-    /// Validates a JSON text. Throws violations of RFC 8259 and of the schema, up to a limit.
+    /// Validates a JSON text. Throws an error that lists the violations of RFC 8259 and of the schema, up to
+    /// ``JSONLimits/maximumProblems``.
     ///
     /// Each problem contains the pointer to the value and the location of the keyword in the schema.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         if let error = program.validate(data.span, limits) { throw error }
     }
 
-    /// Returns the annotations of a valid text. They come from the schemas that its values fit.
+    /// Validates a text and returns the annotations of its values. An annotation comes from a schema that the value
+    /// fits.
     ///
     /// Annotations are keywords such as `title`, `format`, `deprecated` and `contentMediaType`, and keywords that the
     /// standard doesn't define (2020-12 core, section 7.7).
@@ -122,7 +125,7 @@ public struct JSONSchema: JSONValidating {
     /// let deprecated = try schema.annotations(of: first).filter { $0.keyword == "deprecated" }
     /// ```
     ///
-    /// Each annotation takes memory. Throws the problems of an invalid text, and a problem of the kind
+    /// Throws the problems of an invalid text. To limit memory use, also throws a problem of the kind
     /// ``JSONProblem/Kind/limit`` if there are more than 100,000 annotations.
     public func annotations(
         of data: Data, limits: JSONLimits = .standard

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandJSONValidation
 
-/// Explains what is wrong with a schema, and where.
+/// An error in a schema, with its position and the reason.
 ///
 /// ```swift
 /// do { _ = try JSONSchema(data) } catch { print(error.code, error.pointer, error.reason) }
@@ -30,7 +30,7 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
     public var code: Code
     /// The URI of the document with the fault, or an empty string if the document has no URI.
     public var uri: String
-    /// The fault's position in that document, as a JSON Pointer (RFC 6901).
+    /// The position of the fault in the document, as a JSON Pointer (RFC 6901).
     public var pointer: String
     /// What is wrong: a sentence, or text that completes "the keyword …".
     public var reason: String

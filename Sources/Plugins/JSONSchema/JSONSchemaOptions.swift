@@ -1,4 +1,4 @@
-/// The versions of JSON Schema. If a schema has `$schema`, that version applies instead.
+/// The version of JSON Schema for a schema without `$schema`. A schema's own `$schema` takes precedence.
 public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
     /// Draft 7: `definitions`, `items` as a list, and a `$ref` that overrides all keywords next to it. Also used for
     /// draft 6.
@@ -11,7 +11,7 @@ public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
 
 /// Whether the keyword `format` can reject a string.
 public enum JSONSchemaFormats: Sendable, Hashable {
-    /// `format` only describes a string and never rejects it. The specification's default.
+    /// `format` only describes a string and never rejects it. This is the specification's default.
     case annotation
     /// `format` rejects a string that doesn't have the format. Unknown formats are ignored.
     case assertion
@@ -25,9 +25,9 @@ public enum JSONSchemaFormats: Sendable, Hashable {
 /// let schema = try JSONSchema(data, limits: limits)
 /// ```
 public struct JSONSchemaLimits: Sendable, Hashable {
-    /// The maximum number of steps. Defaults to 25,000,000, which take less than a second.
+    /// The maximum number of steps for compiling. Defaults to 25,000,000, which take less than a second.
     ///
-    /// Steps are spent on values, keywords, URIs and patterns.
+    /// The compiler counts a step for each value, keyword, URI and part of a pattern that it processes.
     public var maximumSteps = 25_000_000
     /// The maximum estimated size of the documents and the compiled schema, in bytes. Defaults to 80 MiB.
     public var maximumBytes = 80 << 20

@@ -9,9 +9,9 @@ public import Errand
 
 /// Validates the response to every ``JSONValidatedRequest``, including cached responses.
 ///
-/// Each such request installs this filter itself. Add it to an agent to set other limits. If a call has several of
-/// these filters, the outermost applies. To retry a request after a failed validation, put this filter before the retry
-/// filter.
+/// Each ``JSONValidatedRequest`` installs this filter itself. Add the filter to an agent only to set other limits. If a
+/// call has several of these filters, only the outermost validates the response. To retry a request after a failed
+/// validation, put this filter before the retry filter.
 public struct JSONValidationFilter: Filter {
     /// The limits for validating responses.
     public var limits: JSONLimits
@@ -25,7 +25,7 @@ public struct JSONValidationFilter: Filter {
     /// Returns ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
 
-    /// Adds the check.
+    /// Adds a check of the response to a ``JSONValidatedRequest``, and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any JSONValidatedRequest.Type,

@@ -14,20 +14,23 @@ import ErrandEssentials
 public struct JSONValidationError: Error, Sendable, Hashable {
     /// Why a text was rejected. Later versions may add cases, so write a `default` in a `switch`.
     public enum Verdict: Sendable, Hashable {
-        /// The text isn't JSON or doesn't fit, whatever the unread part contains.
+        /// The text isn't JSON or doesn't fit the shape. If validation stopped early, the unread rest can't change
+        /// this.
         case doesNotFit
-        /// The text may or may not fit: validation stopped at a limit, or the shape can't be used.
+        /// It's unknown whether the text fits, because validation stopped at a limit or the shape can't be used.
         case notJudged
     }
 
-    /// The first problems, in the order of the text. Always contains a syntax error, because nothing after it is read.
+    /// The first problems, in the order of the text. If there is a syntax error, it's always in the list, because
+    /// validation stops there.
     public var problems: [JSONProblem]
     /// The total number of problems.
     public var count: Int
-    /// Whether the text doesn't fit, or couldn't be judged.
+    /// Whether the text doesn't fit, or validation couldn't decide.
     ///
-    /// Problems of the kinds ``JSONProblem/Kind/limit`` and ``JSONProblem/Kind/shape`` mean that the text wasn't
-    /// judged. Any other problem means that the text doesn't fit, unless it only follows from such a problem.
+    /// With problems only of the kinds ``JSONProblem/Kind/limit`` and ``JSONProblem/Kind/shape``, the verdict is
+    /// ``Verdict/notJudged``. Any other problem means that the text doesn't fit, unless a limit or the shape is the
+    /// cause of that problem.
     public var verdict: Verdict
 
     /// Creates an error. The verdict follows from the kinds of the problems.
@@ -46,7 +49,7 @@ public struct JSONValidationError: Error, Sendable, Hashable {
 
 extension JSONValidationError: DescribedError {
     /// A message such as `JSON validation failed: /3/name: expected a string, found a number (byte 214) (1 problem)`.
-    /// For a text that wasn't judged, it begins with `JSON validation was not possible`.
+    /// If validation couldn't decide, the message begins with `JSON validation was not possible`.
     public var description: String {
         let list = problems.map(\.description).joined(separator: "; ")
         let listed = problems.count < count ? ", \(problems.count) listed" : ""
@@ -54,7 +57,7 @@ extension JSONValidationError: DescribedError {
         return "JSON validation \(outcome): \(list) (\(count) \(count == 1 ? "problem" : "problems")\(listed))"
     }
 
-    /// The `NSError` code: 1 for a text that doesn't fit, 2 for a text that wasn't judged.
+    /// The `NSError` code: 1 for a text that doesn't fit, 2 if validation couldn't decide.
     public var errorCode: Int { verdict == .notJudged ? 2 : 1 }
 }
 

@@ -37,7 +37,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension JSONShape {
-    /// Validates bytes without copying them. They must stay valid during the call. See ``validate(_:limits:)``.
+    /// Validates a JSON text without copying its bytes. The buffer must stay valid during the call. See
+    /// ``validate(_:limits:)``.
     public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
         if let error = unsafe bytes.withSpan({ node.program.validate($0, limits) }) { throw error }
     }

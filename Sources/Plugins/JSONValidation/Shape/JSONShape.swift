@@ -11,9 +11,9 @@ import Synchronization
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write `.object([…], closed:
-/// true)`. Every key is required unless its shape is `.optional`. Null is valid only for `.optional`, `.nullable`,
-/// `.null` and `.any`. An array literal is an array whose elements fit one of its shapes.
+/// A dictionary literal is an object with the literal's keys. Other keys are allowed, unless you write `.object([…],
+/// closed: true)`. Every key is required unless its shape is `.optional`. Null is valid only for `.optional`,
+/// `.nullable`, `.null` and `.any`. An array literal is an array whose elements fit one of its shapes.
 ///
 /// A shape is compiled on first use, so keep frequently used shapes in a `static let`.
 ///
@@ -26,7 +26,8 @@ public struct JSONShape: Sendable {
 
     init(_ form: ShapeForm) { node = ShapeNode(form) }
 
-    /// Validates a JSON text. Throws violations of RFC 8259 and of the shape, up to a limit.
+    /// Validates a JSON text. Throws an error that lists the violations of RFC 8259 and of the shape, up to
+    /// ``JSONLimits/maximumProblems``.
     ///
     /// Validation reads the bytes in one pass and doesn't build objects. Memory use grows with the depth of the text
     /// and the number of keys in open objects.
@@ -121,14 +122,14 @@ extension JSONShape {
 }
 
 extension JSONShape {
-    /// A key's value that may be missing or null, like an optional property in Swift.
+    /// The value of a key that may be missing or null, like an optional property in Swift.
     ///
-    /// Pass `allowsNull: false` to reject null. Outside an object, this is the same as `.nullable`.
+    /// Pass `allowsNull: false` to reject null. Outside an object, `.optional` is the same as `.nullable`.
     public static func optional(_ shape: JSONShape, allowsNull: Bool = true) -> JSONShape {
         JSONShape(.optional(shape, allowsNull: allowsNull))
     }
 
-    /// A value that fits the shape or is null. As the value of a key, it must be present.
+    /// A value that fits the shape or is null. In an object, its key must be present.
     public static func nullable(_ shape: JSONShape) -> JSONShape { JSONShape(.nullable(shape)) }
 
     /// A value that fits one of several shapes: `.either(.integer, .string)`. If no shape fits, validation reports the
@@ -182,8 +183,8 @@ extension JSONShape {
         JSONShape(.array(element, CountConstraint(bounds: JSONBounds(count))))
     }
 
-    /// An object with these keys. If `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`. If a
-    /// key is repeated, its last shape applies.
+    /// An object with these keys. With `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`. If
+    /// `members` repeats a key, the last shape applies.
     public static func object(_ members: KeyValuePairs<String, JSONShape>, closed: Bool = false) -> JSONShape {
         object(members: members.map { ($0.key, $0.value) }, closed: closed)
     }
@@ -241,8 +242,8 @@ extension JSONShape {
     /// - Null makes a shape nullable.
     /// - Different types become alternatives.
     ///
-    /// If the example has only null or an empty array, any value fits there. A number is an integer if it's written
-    /// without a fraction and an exponent.
+    /// If the example has only null at a position, or only an empty array, the shape accepts any value, or any element,
+    /// at that position. A number becomes an integer if it has neither a fraction nor an exponent.
     ///
     /// Throws ``JSONValidationError`` if the example isn't JSON or exceeds the standard limits.
     public init(example: Data) throws(JSONValidationError) {
@@ -266,7 +267,7 @@ extension JSONShape {
     /// Any string, even an empty string.
     public static let string = JSONShape(.string(StringConstraint()))
 
-    /// A number in a range: `.number(in: 0...1)`. Compared as a `Double`.
+    /// A number in a range: `.number(in: 0...1)`. The comparison uses `Double`.
     public static func number(in range: some RangeExpression<Double> & Sendable) -> JSONShape {
         JSONShape(.number(NumberConstraint(numbers: JSONBounds(range))))
     }
@@ -289,9 +290,9 @@ extension JSONShape {
 
     /// A string that matches a regular expression literal as a whole: `.string(matching: /[a-z0-9-]+/)`.
     ///
-    /// The literal's source has the syntax of ``string(pattern:)``. The literal's options are ignored. If the
-    /// expression isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of the kind
-    /// ``JSONProblem/Kind/shape``.
+    /// The literal's source text is read as a pattern with the syntax of ``string(pattern:)``. The literal's options
+    /// are ignored. If the expression isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of
+    /// the kind ``JSONProblem/Kind/shape``.
     public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
         let source = pattern._literalPattern
         return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern(literal: $0) } ?? .unreadable)))
