@@ -26,8 +26,8 @@ extension Multipart {
         public var fileName: String?
         /// The part's `Content-Type`, or `nil` to omit it.
         public var contentType: String?
-        /// Header fields to add to the part. They replace the part's own `Content-Disposition` and `Content-Type`.
-        /// Empty by default.
+        /// Header fields to add to the part. A `Content-Disposition` or `Content-Type` here replaces the generated
+        /// field. Empty by default.
         public var headers: HTTPHeaders = [:]
         let content: Content
 
@@ -46,7 +46,7 @@ extension Multipart {
 }
 
 extension Multipart.Part {
-    /// Creates a text field of a form. Sends the text in UTF-8, without a `Content-Type`, as browsers do.
+    /// Creates a form field with text. As in browsers, the text is sent as UTF-8, without a `Content-Type`.
     public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
 
     /// Creates a form field with a number or Boolean, written as text.
@@ -66,8 +66,8 @@ extension Multipart.Part {
         Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
-    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. Encodes
-    /// the value when the request is built.
+    /// Creates a part with a value encoded as JSON. Uses `encoder`, or by default the agent's encoder, if that is a
+    /// `JSONEncoder`. The value is encoded when the request is built.
     public static func json(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self {
@@ -97,8 +97,8 @@ extension Multipart.Part {
         Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
     }
 
-    /// Creates a part from a file, which is read while it is sent. Don't change the file until the last attempt of the
-    /// request has ended; see ``MultipartError/Code/fileChanged``.
+    /// Creates a part from a file. The request reads the file while it sends the part. Don't change the file until the
+    /// request's last attempt has ended; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
     ///   - name: the field's name. Defaults to `nil`.
@@ -115,7 +115,7 @@ extension Multipart.Part {
     /// Creates a part from a stream that can be opened again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
+    ///   - length: the length in bytes. Defaults to `nil`. The multipart body is then sent without a `Content-Length`.
     ///   - name: the field's name. Defaults to `nil`.
     ///   - fileName: the file's name. Defaults to `nil`.
     ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
@@ -128,7 +128,7 @@ extension Multipart.Part {
         return Self(.stream(length: length, isReplayable: true, open: open), name, fileName, type)
     }
 
-    /// Creates a part from a body. Unless the body is in memory, the request can be sent only once.
+    /// Creates a part from an ``Errand/HTTPBody``. Unless that body is in memory, the request can be sent only once.
     public static func stream(
         _ body: HTTPBody, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {

@@ -5,8 +5,8 @@
 
 public import ErrandMessageSyntax
 
-/// A request body of several parts, each with its own headers. It is a form with files or another multipart type (RFC
-/// 2046, section 5.1).
+/// A request body that consists of several parts, each with its own headers (RFC 2046, section 5.1). By default, it's a
+/// form with fields and files.
 ///
 /// ```swift
 /// struct UploadPhoto: Request {
@@ -21,8 +21,8 @@ public import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Use it with any method, any number of times. Files are checked when a request is built and read while it is sent.
-/// The request has a `Content-Length` if the length of every part is known.
+/// You can use the body with any method, and for any number of requests. Errand checks files when it builds a request
+/// and reads them while it sends the request. The request has a `Content-Length` if the length of every part is known.
 public struct Multipart: Sendable {
     /// The multipart type's subtype. Defaults to ``Subtype/formData``.
     public var subtype: Subtype
@@ -36,7 +36,8 @@ public struct Multipart: Sendable {
     /// If you set a boundary and a part contains it, the request fails with ``MultipartError/Code/boundaryInPart``.
     public var boundary: String?
 
-    /// Creates a body. Building a request checks files, names and headers, and throws ``MultipartError``.
+    /// Creates a body from parts. Their files, names and headers are checked later, when a request is built, which can
+    /// throw ``MultipartError``.
     public init(
         _ subtype: Subtype = .formData, parameters: FieldParameters = FieldParameters(), boundary: String? = nil,
         parts: [Part]
@@ -45,7 +46,7 @@ public struct Multipart: Sendable {
         self.parts = parts
     }
 
-    /// The second half of a multipart type, such as "form-data" in `multipart/form-data`.
+    /// The subtype of a multipart type, such as "form-data" in `multipart/form-data`.
     public struct Subtype: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The subtype's name, in lower case.
         public let description: String

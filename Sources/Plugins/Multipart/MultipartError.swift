@@ -9,9 +9,10 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A request that can't be sent throws an ``Errand/ErrandError`` with the code ``Errand/ErrandError/Code/fileFailed``
-/// for a file, otherwise ``Errand/ErrandError/Code/invalidRequest``. Its `underlying` error is a `MultipartError`.
-/// Reading a body throws `MultipartError` directly. The description never contains bytes of a body.
+/// A request that can't be sent throws an ``Errand/ErrandError`` whose `underlying` error is a `MultipartError`. Its
+/// code is ``Errand/ErrandError/Code/fileFailed`` if a file is the cause, otherwise
+/// ``Errand/ErrandError/Code/invalidRequest``. Reading a body throws `MultipartError` directly. The description never
+/// contains bytes from a body.
 public struct MultipartError: CodedError, Sendable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<MultipartError>
@@ -44,7 +45,8 @@ extension FailureCode<MultipartError> {
     public static var fileChanged: Self { Self("fileChanged", 2) }
     /// Sending: a stream's length differs from its announced length.
     public static var partLengthMismatch: Self { Self("partLengthMismatch", 3) }
-    /// Sending: a part can't be described, for example a form part without a name or a header with a control character.
+    /// Sending: a part's headers can't be written, for example because a form part lacks a name or a header contains a
+    /// control character.
     public static var invalidPart: Self { Self("invalidPart", 4) }
     /// Sending: the given boundary is invalid.
     public static var invalidBoundary: Self { Self("invalidBoundary", 5) }
@@ -58,7 +60,7 @@ extension FailureCode<MultipartError> {
     public static var limitExceeded: Self { Self("limitExceeded", 9) }
     /// Reading: the body ended before its last part.
     public static var truncated: Self { Self("truncated", 10) }
-    /// Reading: the part's body was read after its reader moved on to the next part, or by two readers at once.
+    /// Reading: a part's body was read after the next part was requested, or by two readers at once.
     public static var partPassed: Self { Self("partPassed", 11) }
 }
 

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Explains why a document can't be read, with a code, a message and the position.
+/// A failure to read an XML document, with a code, a message and the position.
 ///
 /// If a response can't be parsed, the request throws an `ErrandError` with the code `decodingFailed`. This error is its
 /// `underlying` error:
@@ -12,18 +12,19 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A stream throws this error directly. The description never contains text of the document.
+/// A stream throws this error directly. The description never contains text from the document.
 public struct XMLError: CodedError, Sendable, Hashable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<XMLError>
 
     /// The kind of failure. Stable, and suitable for metrics.
     public var code: Code
-    /// What is wrong, in one sentence without text of the document.
+    /// The fault, in one sentence without text from the document.
     public var message: String
     /// The failure's line, from 1. Only LF ends a line.
     public var line: Int
-    /// The failure's column in characters, from 1. The parser may detect a failure after its cause.
+    /// The failure's column in characters, from 1. The cause may be earlier in the document, if the parser notices it
+    /// late.
     public var column: Int
 
     init(_ code: Code, _ message: String, at location: XMLLocation = XMLLocation()) {

@@ -24,7 +24,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
     private let charset: String?
     private let limits: XMLLimits
 
-    /// Reads a body as XML.
+    /// Creates a stream of the XML events in a body.
     ///
     /// - Parameters:
     ///   - charset: the charset from a header. It takes precedence over the XML declaration, but not over a byte order

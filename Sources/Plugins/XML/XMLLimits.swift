@@ -6,7 +6,7 @@
 /// let feed = try XMLTree(data, limits: limits)
 /// ```
 public struct XMLLimits: Sendable, Hashable {
-    /// The maximum nesting of elements. Defaults to 256. For a tree, at most ``maximumTreeDepth``.
+    /// The maximum nesting depth of elements. Defaults to 256. For a tree, ``maximumTreeDepth`` also applies.
     public var maximumDepth = 256
     /// The maximum length of the document in bytes of UTF-8. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
@@ -19,17 +19,18 @@ public struct XMLLimits: Sendable, Hashable {
     /// Whether to skip a document type declaration that refers to an external declaration, such as `<!DOCTYPE html
     /// PUBLIC …>`. Defaults to `false`, which rejects the document.
     ///
-    /// The external declaration is never loaded. A document type that contains declarations is always rejected, so only
-    /// XML's five predefined entities exist. A document type that is only a name is always skipped.
+    /// The external declaration is never loaded. A document type declaration that itself contains declarations is
+    /// always rejected, so only XML's five predefined entities exist. A declaration with only a name, such as
+    /// `<!DOCTYPE html>`, is always skipped.
     public var skipsDocumentType = false
 
-    /// 1,000, the maximum depth of a tree, because releasing a tree takes stack space.
+    /// The maximum depth of a tree: 1,000. A deeper tree could overflow the stack when it's released.
     public static let maximumTreeDepth = 1_000
 
-    /// The limits of a document in memory: 64 MiB, 256 levels, 1,000,000 nodes.
+    /// The limits for a document in memory: 64 MiB, 256 levels, 1,000,000 nodes.
     public static let standard = XMLLimits()
 
-    /// The limits of a stream: like ``standard``, without a maximum length.
+    /// The limits for a stream. The same as ``standard``, but without a maximum document length.
     public static var streaming: XMLLimits {
         var limits = XMLLimits()
         limits.maximumBytes = .max

@@ -1,6 +1,7 @@
 public import Errand
 
-/// A request for XML. `Output` is ``XMLTree`` by default, an ``XMLReadable`` type, or ``XMLEvents`` for a stream.
+/// A request for XML. `Output` is ``XMLTree`` by default. It can also be an ``XMLReadable`` type, or ``XMLEvents`` for
+/// a stream.
 ///
 /// ```swift
 /// struct GetFeed: XMLRequest {
@@ -14,7 +15,7 @@ public import Errand
 /// ``XMLError`` directly.
 ///
 /// The charset comes from the byte order mark, otherwise from `Content-Type`, otherwise from the XML declaration (RFC
-/// 7303, section 3.2). It defaults to UTF-8.
+/// 7303, section 3.2). Without any of these, the charset is UTF-8.
 public protocol XMLRequest: Request {
     /// The type of the decoded response. Defaults to ``XMLTree``.
     associatedtype Output = XMLTree
@@ -82,7 +83,7 @@ extension Call where Output == XMLEvents {
     }
 }
 
-/// A type that can be created from XML, and so be a request's output.
+/// A type that can be created from XML, so you can use it as a request's `Output`.
 ///
 /// ```swift
 /// struct Feed: XMLReadable {

@@ -58,7 +58,7 @@ public struct XMLTree: Sendable, Hashable {
     /// The first child with a local name.
     public subscript(_ local: String) -> XMLTree? { first { $0.name.local == local } }
 
-    /// The first child with a name in its namespace.
+    /// The first child with a local name and namespace.
     public subscript(_ name: XMLName) -> XMLTree? { first { $0.name == name } }
 
     private func first(where matches: (XMLTree) -> Bool) -> XMLTree? {
@@ -69,20 +69,20 @@ public struct XMLTree: Sendable, Hashable {
     /// Returns all children with a local name.
     public func all(_ local: String) -> [XMLTree] { children.filter { $0.name.local == local } }
 
-    /// Returns all children with a name in its namespace.
+    /// Returns all children with a local name and namespace.
     public func all(_ name: XMLName) -> [XMLTree] { children.filter { $0.name == name } }
 
     /// Returns an attribute's value, or `nil` if the attribute is missing.
     ///
-    /// If several attributes have this local name, the attribute without a namespace counts. Without such an attribute,
-    /// returns `nil`.
+    /// If several attributes have this local name, returns the value of the attribute without a namespace, or `nil` if
+    /// all of them have a namespace.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
         let named = attributes.filter { $0.key.local == local }
         return named.count == 1 ? named.first?.value : nil
     }
 
-    /// Returns the value of the attribute with a name in its namespace, or `nil` if it's missing.
+    /// Returns the value of the attribute with a local name and namespace, or `nil` if the attribute is missing.
     public func attribute(_ name: XMLName) -> String? { attributes[name] }
 }
 
@@ -162,7 +162,7 @@ extension HTTPResponse {
 
 /// The name of an element or attribute: a local name and its namespace (Namespaces in XML 1.0).
 ///
-/// Two names are equal if their local names and namespaces are equal, whatever prefixes the document uses.
+/// Two names are equal if their local names and namespaces are equal. Prefixes don't matter.
 ///
 /// ```swift
 /// let entry = XMLName("entry", in: "http://www.w3.org/2005/Atom")

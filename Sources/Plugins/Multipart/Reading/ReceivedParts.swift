@@ -3,7 +3,7 @@ public import ErrandEssentials
 public import ErrandHTTPFields
 public import ErrandMessageSyntax
 
-/// The parts of a multipart response, as they arrive.
+/// The parts of a multipart response, delivered as they arrive.
 ///
 /// ```swift
 /// let parts = try await agent.send(Call<ReceivedParts>(.get, "album")).value
@@ -12,8 +12,8 @@ public import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Only one reader can read the parts. Memory use is low, whatever the size of the parts. Releasing the reader cancels
-/// the transfer. A malformed body throws ``MultipartError``.
+/// Only one reader can read the parts. Memory use is low, even for large parts. Releasing the iterator cancels the
+/// transfer. A malformed body throws ``MultipartError``.
 public struct ReceivedParts: AsyncSequence, Sendable {
     /// A part of the response.
     public typealias Element = ReceivedPart
@@ -22,8 +22,8 @@ public struct ReceivedParts: AsyncSequence, Sendable {
 
     private let feed: PartFeed
 
-    /// Reads the parts of a body. Throws ``MultipartError/Code/notMultipart`` unless `contentType` is a multipart type
-    /// with a boundary.
+    /// Creates a sequence of a body's parts. Throws ``MultipartError/Code/notMultipart`` unless `contentType` is a
+    /// multipart type with a boundary.
     ///
     /// - Parameter contentType: the message's media type.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
@@ -41,8 +41,8 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         feed = PartFeed(body, boundary: boundary, limits: limits)
     }
 
-    /// Creates an iterator over the parts. Reading a second iterator throws
-    /// ``Errand/ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator over the parts. Only the first iterator works. Others throw
+    /// ``Errand/ErrandError/Code/bodyAlreadyRead`` when you read them.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, isFirst: feed.claim()) }
 
     /// Reads one part after another, on the caller's actor.
@@ -60,7 +60,7 @@ public struct ReceivedParts: AsyncSequence, Sendable {
 
 /// One part of a multipart response.
 ///
-/// Read its body before you request the next part, which skips unread bytes.
+/// Read the part's body before you request the next part, because that skips unread bytes.
 public struct ReceivedPart: Sendable {
     /// The part's own headers.
     public let headers: HTTPHeaders
@@ -91,8 +91,8 @@ public struct ReceivedPart: Sendable {
     /// The part's media type, or `nil` if it isn't specified, which means `text/plain`.
     public var contentType: MediaType? { headers[.contentType].flatMap { MediaType(parsing: $0) } }
 
-    /// In `multipart/byteranges`, the range of the file that this part contains. The body throws if its length doesn't
-    /// match the range.
+    /// In `multipart/byteranges`, the range of the file that this part contains. Reading ``body`` throws if its length
+    /// doesn't match the range.
     public var range: ContentRange? { headers[.contentRange].flatMap { ContentRange(parsing: $0) } }
 
     /// Returns all bytes of the part. Throws ``Errand/ErrandError/Code/bodyTooLarge`` if there are more than `limit`.
@@ -149,8 +149,8 @@ extension Call where Output == ReceivedParts {
     }
 }
 
-/// Limits for reading a multipart body. A body that exceeds them throws ``MultipartError/Code/limitExceeded``. They
-/// don't limit a part's content, because its reader decides how many bytes to accept.
+/// Limits for reading a multipart body. If a body exceeds them, reading throws ``MultipartError/Code/limitExceeded``.
+/// They don't limit the content of a part: your code decides how many bytes of a part to accept.
 ///
 /// ```swift
 /// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))
