@@ -10,8 +10,8 @@ import ErrandHTTP
 /// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))
 /// ```
 ///
-/// Jitter spreads the retries of clients that failed at the same time. Properties out of range count as the nearest
-/// valid value.
+/// Jitter spreads the retries of clients that failed at the same time. A property that is out of range counts as the
+/// nearest valid value.
 public struct Backoff: Sendable, Hashable {
     /// The delay after the first failure. Defaults to half a second.
     public var base: Duration
@@ -19,8 +19,8 @@ public struct Backoff: Sendable, Hashable {
     public var factor: Double
     /// The longest delay. Defaults to 20 seconds.
     public var maximumDelay: Duration
-    /// The random share of a delay, from 0 to 1. Defaults to 1: the delay is between zero and its full length. With
-    /// 0.25, it's at least three quarters of its length. Use 0 for exact delays.
+    /// The random share of a delay, from 0 to 1. Defaults to 1, which picks a delay between zero and the full length.
+    /// With 0.25, the delay is at least three quarters of the full length. Use 0 for exact delays.
     public var jitter: Double
 
     /// Creates a backoff. By default, delays are random: up to half a second at first, and later up to 20 seconds.

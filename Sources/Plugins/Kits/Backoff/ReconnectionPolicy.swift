@@ -6,19 +6,23 @@ public import ErrandHTTP
 /// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
 /// ```
 ///
-/// The wait is the time that the server asked for, or else a ``backoff`` delay. Permanent failures aren't retried, such
-/// as an unexpected status, an untrusted certificate, or a body that can be sent only once.
+/// The wait is the time that the server asked for, or else a ``backoff`` delay. Permanent failures, such as an
+/// unexpected status or an untrusted certificate, aren't retried. A request whose body can be sent only once isn't
+/// retried either.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// The delays while connections deliver no data. By default, they grow from 3 to 60 seconds, with 25% jitter.
+    /// The delays between connections that deliver no data. By default, they grow from 3 to 60 seconds, with 25%
+    /// jitter.
     ///
-    /// A delay that the server asks for, up to a day, replaces the base. Delays are never shorter than the base, but
-    /// jitter can make them longer.
+    /// A delay that the server asks for, up to a day, replaces ``Backoff/base``. Delays are never shorter than the base
+    /// delay, but jitter can make them longer.
     public var backoff: Backoff
     /// The shortest delay, even if the server or the backoff asks for less. Defaults to 100 milliseconds.
     public var minimumDelay: Duration
-    /// The number of consecutive connections that may fail to open. The next failure throws its error. Defaults to 20.
+    /// The number of consecutive connections that may fail to open. If the next connection also fails, its error is
+    /// thrown. Defaults to 20.
     public var maximumFailures: Int
-    /// The statuses after which to reconnect. Defaults to `[]`. The policy respects their `Retry-After`, up to a day.
+    /// The response statuses after which to reconnect. Defaults to `[]`. If such a response has a `Retry-After`, the
+    /// policy waits that long, up to a day.
     public var statuses: StatusCodes
     /// Whether the policy ever reconnects.
     public let isEnabled: Bool

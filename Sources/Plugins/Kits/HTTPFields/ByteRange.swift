@@ -2,7 +2,7 @@ import ErrandMessageSyntax
 
 /// A byte range in a `Range` field (RFC 9110, section 14.1.2).
 public enum ByteRange: Sendable, Hashable {
-    /// A range from a first to a last byte, including both: `0-499`.
+    /// A range from a first to a last byte, both included: `0-499`.
     case closed(Int64, Int64)
     /// A range from a byte to the end: `500-`.
     case from(Int64)
@@ -66,7 +66,8 @@ extension ByteRange: CustomStringConvertible {
 
 /// A `Content-Range` in bytes (RFC 9110, section 14.4).
 public enum ContentRange: Sendable, Hashable {
-    /// A part of the whole, including both ends: `bytes 7-9/10`. The total is `nil` for `*`.
+    /// A part of a representation, from the first to the last byte, both included: `bytes 7-9/10`. The total is `nil`
+    /// for `*`.
     case part(first: Int64, last: Int64, total: Int64?)
     /// The range doesn't exist: `bytes */10`, sent with status 416.
     case unsatisfied(total: Int64)

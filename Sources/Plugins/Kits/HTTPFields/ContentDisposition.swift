@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandHTTP
 public import ErrandMessageSyntax
 
-/// A `Content-Disposition` (RFC 6266): how to show a response, and its file name.
+/// The value of a `Content-Disposition` field (RFC 6266): how to show a response, and its file name.
 ///
 /// ```swift
 /// ContentDisposition(parsing: #"attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt"#).fileName    // "ä.txt"

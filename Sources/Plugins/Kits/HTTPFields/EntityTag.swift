@@ -15,8 +15,8 @@ public struct EntityTag: Sendable, Hashable {
         self.isWeak = isWeak
     }
 
-    /// Parses a single tag, or returns `nil`. Accepts spaces within the quotes, which the grammar forbids, because some
-    /// servers send them.
+    /// Parses a single tag. Returns `nil` if the text isn't a tag. Accepts spaces within the quotes: the grammar
+    /// forbids them, but some servers send them.
     public init?(parsing text: some StringProtocol) {
         var bytes = Substring(text).utf8
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -33,7 +33,7 @@ public struct EntityTag: Sendable, Hashable {
     /// Returns whether the tags are equal, weak or strong (section 8.8.3.2). Use it for `If-None-Match`.
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.hasSameBytes(as: other.opaque) }
 
-    /// Compares tags byte by byte (section 8.8.3.2), without Unicode normalization.
+    /// Compares tags byte by byte, without Unicode normalization (section 8.8.3.2).
     public static func == (a: EntityTag, b: EntityTag) -> Bool { a.isWeak == b.isWeak && a.matchesWeakly(b) }
 }
 

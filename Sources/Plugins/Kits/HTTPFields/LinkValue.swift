@@ -22,7 +22,7 @@ public struct LinkValue: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Parses the links in field lines, in order. Skips other text. Returns at most 256 links.
+    /// Parses the links in `Link` field lines, in order. Skips text that isn't a link. Returns at most 256 links.
     public static func parse(_ values: [String]) -> [LinkValue] {
         var links: [LinkValue] = []
         for value in values {
@@ -32,7 +32,8 @@ public struct LinkValue: Sendable, Hashable {
         return links
     }
 
-    /// Parses the links in the `Link` fields, in order. Skips other text. Returns at most 256 links.
+    /// Parses the links in a message's `Link` fields, in order. Skips text that isn't a link. Returns at most 256
+    /// links.
     public static func parse(_ headers: HTTPHeaders) -> [LinkValue] {
         let links = headers.lazy.filter { $0.name == .link }.flatMap { field in
             parse([field.value]).map { link in

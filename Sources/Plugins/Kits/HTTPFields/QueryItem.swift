@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// A `name=value` pair of a query or form (WHATWG URL, section 5), percent-encoded and decoded.
+/// A `name=value` pair from a query or form (WHATWG URL, section 5). You can read it percent-encoded or decoded.
 ///
 /// ```swift
 /// QueryItem.split("q=swift+lang&page=2").first { $0.name == "q" }?.value       // "swift lang"
@@ -24,10 +24,11 @@ public struct QueryItem: Sendable, Hashable {
     /// unchanged.
     public var value: String? { encodedValue.map { PercentEncoding.decodeLeniently($0, plusIsSpace: true) } }
 
-    /// Splits a form, or a query without its `?`, into items in order. Returns an empty array for empty text.
+    /// Splits a form or a query into items, in order. Pass a query without its `?`. Returns an empty array for empty
+    /// text.
     ///
-    /// - Parameter keepingEmpty: Whether to keep empty items, such as between `&&`. Joining the descriptions with `&`
-    ///   then restores the text. Defaults to `false`.
+    /// - Parameter keepingEmpty: Whether to keep empty items, such as between `&&`. If `true`, you can restore the text
+    ///   by joining the items' descriptions with `&`. Defaults to `false`.
     public static func split(_ query: some StringProtocol, keepingEmpty: Bool = false) -> [QueryItem] {
         if query.isEmpty { return [] }
         let parts = Substring(query).utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: !keepingEmpty)

@@ -1,4 +1,4 @@
-/// A limit in a `RateLimit` field: how many more requests a server accepts, and for how long
+/// A limit in a `RateLimit` field: how many more requests a server accepts, and when the limit is reset
 /// (draft-ietf-httpapi-ratelimit-headers-10, section 4).
 ///
 /// ```swift
@@ -6,7 +6,7 @@
 /// RateLimitStatus.tightest(of: limits)?.reset        // 30 seconds
 /// ```
 public struct RateLimitStatus: Sendable, Hashable {
-    /// The name of the limit's ``RateLimitPolicy``, or `nil` in the syntax of older drafts.
+    /// The name of the limit's ``RateLimitPolicy``, or `nil` if the field follows an older draft.
     public let policy: String?
     /// The number of requests left, at least 0.
     public let remaining: Int
@@ -36,15 +36,15 @@ public struct RateLimitStatus: Sendable, Hashable {
         return limit.map { [$0] } ?? []
     }
 
-    /// Parses the `RateLimit-Remaining` and `RateLimit-Reset` fields of drafts up to 06. Returns `nil` unless both are
-    /// numbers.
+    /// Parses the `RateLimit-Remaining` and `RateLimit-Reset` fields of drafts up to 06. Returns `nil` unless both
+    /// values are numbers.
     public init?(remaining: String, reset: String) {
         guard let reset = RateLimitGrammar.integer(reset) else { return nil }
         self.init(nil, RateLimitGrammar.integer(remaining), reset)
     }
 
-    /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, returns the limit that is
-    /// reset last.
+    /// Returns the limit with the fewest requests left, or `nil` if `limits` is empty. In a tie, returns the limit that
+    /// is reset last.
     public static func tightest(of limits: some Sequence<RateLimitStatus>) -> RateLimitStatus? {
         limits.min { a, b in
             a.remaining == b.remaining

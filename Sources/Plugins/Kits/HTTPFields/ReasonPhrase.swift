@@ -1,5 +1,5 @@
-/// Reason phrases for statuses, such as "Service Unavailable" for 503 (RFC 9110, section 15, and the RFCs in the status
-/// registry).
+/// The registered reason phrases of statuses, such as "Service Unavailable" for 503 (RFC 9110, section 15, and the RFCs
+/// in IANA's status registry).
 public enum ReasonPhrase {
     /// Returns the status's registered phrase, or `nil`.
     public static func of(_ status: Int) -> String? { phrases[status] }

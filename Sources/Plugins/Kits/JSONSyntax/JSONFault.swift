@@ -16,7 +16,7 @@ public enum JSONFault: UInt8, Sendable, Hashable {
     case badNumber
     /// A number begins with a zero and another digit.
     case leadingZero
-    /// A word begins like `true`, `false`, or `null`, but differs.
+    /// A word begins like `true`, `false`, or `null`, but is spelled differently.
     case badLiteral
     /// A value is missing.
     case value

@@ -8,8 +8,8 @@ import ErrandMessageSyntax
 /// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// Each function takes a text and the index at which a token begins. It returns the token's end, or the index and
-/// reason of a fault, and doesn't allocate. An index beyond the text stops the program.
+/// Each function takes a text and the index at which a token begins. It returns the token's end, or the index of a
+/// fault and its reason. The functions that scan don't allocate memory. An index beyond the text stops the program.
 ///
 /// To read one token after another, even from incomplete text, use ``JSONTokenizer``. To scan a string that arrives in
 /// pieces, use ``JSONStringScan``.
@@ -176,8 +176,8 @@ extension JSONGrammar {
 extension JSONGrammar {
     /// Scans a string, starting after its opening quote. The returned end is after the closing quote.
     ///
-    /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because a Swift
-    /// string can't contain half a pair. Use `unescaped(_:)` to get the content.
+    /// The bytes must be UTF-8, and control characters must be escaped. Surrogates must come in pairs, because a Swift
+    /// string can't contain half a pair. Use `unescaped(_:)` to get the string's content.
     @inlinable @inline(__always)
     public static func string(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         var index = start
@@ -306,8 +306,8 @@ extension JSONGrammar {
 
     /// Returns a string's UTF-8 content without escapes. Pass the bytes between its quotes.
     ///
-    /// The result is exact for a string that ``string(in:from:)`` accepts. Otherwise, it ends at the first invalid
-    /// escape.
+    /// The result is exact for a string that ``string(in:from:)`` accepts. For any other string, the result ends at the
+    /// first invalid escape.
     public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         // A character is never longer than its escape.

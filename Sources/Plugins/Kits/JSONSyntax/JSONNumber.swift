@@ -77,13 +77,13 @@ public struct JSONNumber: Sendable {
     /// Whether the value is zero.
     public var isZero: Bool { mantissa == 0 }
 
-    /// Whether the number is an integer of any size.
+    /// Whether the number is an integer. It may be too large for `Int`.
     public var isIntegral: Bool { isZero || withoutTrailingZeros.power >= 0 }
 
-    /// The value if it's an integer and fits in `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
+    /// The value, or `nil` if it isn't an integer or doesn't fit in `Int`. 70, 70.0, and 7e1 are the same integer.
     public var integer: Int? { integer(Int.self) }
 
-    /// Returns the value if it's an integer and fits in the type, or `nil`. Never rounds.
+    /// Returns the value, or `nil` if it isn't an integer or doesn't fit in the type. Never rounds.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         if isZero { return 0 }
         let (mantissa, power) = withoutTrailingZeros

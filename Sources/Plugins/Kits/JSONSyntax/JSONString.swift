@@ -65,11 +65,12 @@ import ErrandMessageSyntax
 /// let end = scan.end(in: [0x22, 0x22])                        // 2: after the closing quote
 /// ```
 ///
-/// By default, the scan only finds the end. With `checks`, it also records the first fault in an escape or control
-/// character, and continues. It never checks UTF-8 or surrogate pairs. The code that decodes the string must check
-/// them.
+/// By default, the scan only finds the end. With `checks`, the scan also records the first invalid escape or unescaped
+/// control character, and continues. The scan never checks UTF-8 or surrogate pairs, so check them when you decode the
+/// string.
 public struct JSONStringScan: Sendable {
-    /// The first fault, and its index in its piece. `nil` without a fault, or without checks.
+    /// The first fault, and its index in the piece that contains it. `nil` if the scan has found no fault or doesn't
+    /// check.
     public private(set) var fault: (fault: JSONFault, index: Int)?
 
     @usableFromInline let checks: Bool

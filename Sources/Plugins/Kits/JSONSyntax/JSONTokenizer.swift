@@ -10,8 +10,8 @@
 /// malformed. Reading continues after a malformed token. A malformed string extends to its closing quote. A malformed
 /// number or word ends before whitespace, a quote, a bracket, a comma, or a colon.
 ///
-/// The tokenizer skips whitespace. It doesn't check the order of tokens or the nesting depth, or skip a byte order
-/// mark. It doesn't allocate while reading. To look ahead, copy it.
+/// The tokenizer skips whitespace, but not a byte order mark. It doesn't check the order of tokens or the nesting
+/// depth, and doesn't allocate memory while it reads. To look ahead, copy the tokenizer and read from the copy.
 public struct JSONTokenizer: Sendable {
     /// The index after the last token.
     public private(set) var position = 0
@@ -21,8 +21,8 @@ public struct JSONTokenizer: Sendable {
 
     /// Creates a tokenizer.
     ///
-    /// - Parameter isComplete: Whether the bytes are the whole text. If `false`, a token that is incomplete at the end
-    ///   counts as cut, not as malformed. Defaults to `true`.
+    /// - Parameter isComplete: Whether the bytes are the whole text. If `false`, an incomplete token at the end has the
+    ///   state ``JSONToken/State/cut`` instead of ``JSONToken/State/malformed(_:at:)``. Defaults to `true`.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
         text = ContiguousArray(bytes)
         self.isComplete = isComplete
@@ -106,7 +106,7 @@ public struct JSONTokenizer: Sendable {
 
 /// A token of JSON text and its position.
 public struct JSONToken: Sendable, Hashable {
-    /// The kind of a token. Its first byte determines it.
+    /// The kind of a token, which the token's first byte determines.
     public enum Kind: Sendable, Hashable {
         /// The token `{`.
         case openBrace
@@ -134,7 +134,8 @@ public struct JSONToken: Sendable, Hashable {
     public enum State: Sendable, Hashable {
         /// The token is valid (RFC 8259) and complete.
         case whole
-        /// The input ends within the token, or may do so: a number may have more digits. The token is valid so far.
+        /// The input ends within the token, or directly after a number that may have more digits. The token is valid so
+        /// far.
         case cut
         /// The token is invalid. Contains the reason and the index of the faulty byte.
         case malformed(JSONFault, at: Int)

@@ -14,22 +14,22 @@ public import ErrandHTTP
 /// try priority.serialized()                       // "u=1, i"
 /// ```
 ///
-/// Join field lines with the same name by `, ` before you parse them (section 4.2). An invalid value throws
+/// If a field has several lines, join them with `, ` before you parse them (section 4.2). An invalid value throws
 /// ``ParseError``, and the recipient should ignore the field. A value can have up to 4,096 members, and a member up to
 /// 1,024 parameters or items.
 public enum StructuredField {
-    /// The value isn't a valid structured field.
+    /// An error that is thrown if a value isn't a valid structured field.
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The byte offset at which parsing failed.
         public let offset: Int
-        /// The text that was expected at that offset, in words.
+        /// The expected text at ``offset``, in words.
         public let expected: String
 
         /// The expected text and the offset.
         public var description: String { "expected \(expected) at byte \(offset)" }
     }
 
-    /// The value can't be serialized.
+    /// An error that is thrown if a value can't be serialized.
     public struct SerializationError: Error, Sendable, Hashable, CustomStringConvertible {
         /// Why the value can't be serialized.
         public let description: String
@@ -44,7 +44,7 @@ public enum StructuredField {
 
         /// Creates empty parameters.
         public init() {}
-        /// Creates parameters in the literal's order. The last value of a repeated key counts.
+        /// Creates parameters in the literal's order. If a key is repeated, its last value counts.
         public init(dictionaryLiteral elements: (String, BareItem)...) {
             for (key, value) in elements { self[key] = value }
         }
@@ -192,13 +192,13 @@ public enum StructuredField {
 
         /// Creates an empty dictionary.
         public init() {}
-        /// Creates a dictionary in the literal's order. The last member of a repeated key counts.
+        /// Creates a dictionary in the literal's order. If a key is repeated, its last member counts.
         public init(dictionaryLiteral elements: (String, Member)...) {
             for (key, member) in elements { self[key] = member }
         }
 
-        /// Parses a field whose value is a dictionary (section 4.2.2). The last member of a repeated key counts, at the
-        /// position of the first. Throws ``ParseError``.
+        /// Parses a field whose value is a dictionary (section 4.2.2). If a key is repeated, its last member counts, at
+        /// the position of the first. Throws ``ParseError``.
         public init(parsing text: String) throws(ParseError) {
             self = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.dictionary() }
         }
@@ -209,7 +209,7 @@ public enum StructuredField {
             set { fields[key] = newValue }
         }
 
-        /// Returns whether both have the same members in the same order.
+        /// Returns whether two dictionaries have the same members in the same order.
         public static func == (a: Dictionary, b: Dictionary) -> Bool {
             a.fields.all.elementsEqual(b.fields.all) { $0.key == $1.key && $0.value == $1.value }
         }
@@ -240,7 +240,7 @@ public enum StructuredField {
 }
 
 extension StructuredField {
-    /// A value of one of the eight types (RFC 9651, section 3.3).
+    /// A bare item: a value of one of eight types, without parameters (RFC 9651, section 3.3).
     public enum BareItem: Sendable, Hashable {
         /// An integer with at most 15 digits.
         case integer(Int64)
