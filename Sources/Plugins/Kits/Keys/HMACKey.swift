@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A key that the signer and the verifier share.
+/// A secret key for HMAC with SHA-256, which the signer and the verifier share.
 ///
 /// ```swift
 /// let key = HMACKey(secret.utf8)
@@ -15,14 +15,14 @@ public struct HMACKey: KeySigner, KeyVerifier {
     /// The algorithms of the key: only HMAC with SHA-256.
     public var algorithms: [KeyAlgorithm] { [.hmacSHA256] }
 
-    /// Returns a message's authentication code of 32 bytes. Throws ``KeyError`` for another algorithm.
+    /// Returns a message's authentication code (MAC), 32 bytes long. Throws ``KeyError`` for another algorithm.
     public func signature(of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256) throws(KeyError) -> Data {
         try check(algorithm)
         return Data(try PlatformCode.hmacSHA256(of: message, key: bytes))
     }
 
-    /// Returns whether an authentication code is correct, in a time that doesn't depend on the code's bytes. Throws
-    /// ``KeyError`` for another algorithm.
+    /// Returns whether an authentication code is correct. Compares in constant time, so attackers can't guess the code
+    /// byte by byte. Throws ``KeyError`` for another algorithm.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm = .hmacSHA256
     ) throws(KeyError) -> Bool {

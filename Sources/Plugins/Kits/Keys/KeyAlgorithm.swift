@@ -1,4 +1,5 @@
-/// A signature algorithm. Each specification that uses it has its own name for it.
+/// A signature algorithm. HTTP signatures and JOSE have different names for the same algorithm: ``httpName`` and
+/// ``joseName``.
 public struct KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
     enum Scheme: Sendable, Hashable {
         case hmacSHA256, ed25519, ecdsaP256SHA256, ecdsaP384SHA384, rsaPSSSHA512, rsaPKCS1SHA256
@@ -84,7 +85,7 @@ public struct KeyType: Sendable, Hashable, CustomStringConvertible {
 
     let kind: Kind
 
-    /// Keys of Ed25519 (RFC 8032).
+    /// Ed25519 keys (RFC 8032).
     public static let ed25519 = KeyType(kind: .ed25519)
     /// Keys on the NIST curve P-256.
     public static let p256 = KeyType(kind: .p256)

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// A SHA-2 digest that the platform's library computes piece by piece.
+/// A SHA-2 digest of bytes that you add piece by piece. The platform's cryptography library computes it.
 ///
 /// ```swift
 /// var digest = try KeyDigest(.sha512)
@@ -23,7 +23,7 @@ public struct KeyDigest: ~Copyable, Sendable {
     /// Creates an empty digest. Throws ``KeyError`` if the platform's library is missing.
     public init(_ algorithm: Algorithm) throws(KeyError) { platform = try PlatformDigest(algorithm) }
 
-    /// Adds bytes to digest. Throws ``KeyError`` if the library fails.
+    /// Adds bytes to the digest's input. Throws ``KeyError`` if the library fails.
     public mutating func update(_ data: Data) throws(KeyError) { try platform.update(data) }
 
     /// Returns the digest of all added bytes. Throws ``KeyError`` if the library fails.

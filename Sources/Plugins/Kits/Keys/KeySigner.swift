@@ -1,7 +1,7 @@
 public import ErrandEssentials
 
-/// A key that signs messages. ``PrivateKey`` and ``HMACKey`` conform to it. Conform to it to use a key in hardware or
-/// in a signing service.
+/// A key that signs messages, such as a ``PrivateKey`` or an ``HMACKey``. Conform to this protocol to use a key in
+/// hardware or in a signing service.
 ///
 /// ```swift
 /// struct EnclaveKey: KeySigner {
@@ -18,13 +18,13 @@ public import ErrandEssentials
 public protocol KeySigner: Sendable {
     /// The algorithms for the key. The preferred one is first.
     var algorithms: [KeyAlgorithm] { get }
-    /// Returns a message's signature. ECDSA signatures are r followed by s, not DER.
+    /// Returns a message's signature. An ECDSA signature is the number r followed by the number s, not DER.
     ///
     /// Throws ``KeyError`` with ``ErrandHTTP/FailureCode/keyMismatch`` for another algorithm.
     func signature(of message: Data, by algorithm: KeyAlgorithm) async throws -> Data
 }
 
-/// A key that verifies signatures. ``PublicKey`` and ``HMACKey`` conform to it.
+/// A key that verifies signatures, such as a ``PublicKey`` or an ``HMACKey``.
 public protocol KeyVerifier: Sendable {
     /// The algorithms for the key. The preferred one is first.
     var algorithms: [KeyAlgorithm] { get }

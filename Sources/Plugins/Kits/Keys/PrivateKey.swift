@@ -8,7 +8,8 @@ public import ErrandEssentials
 /// let isValid = try key.publicKey.isValid(signature, of: data, by: .ed25519)
 /// ```
 ///
-/// Initializers check the key. To keep a generated key, store ``pem`` where only your app can read it.
+/// The initializers check that the key is valid. To keep a generated key, store ``pem`` where only your app can read
+/// it.
 public struct PrivateKey: KeySigner {
     private let material: PrivateMaterial
     private let platform: PlatformPrivateKey
@@ -25,10 +26,10 @@ public struct PrivateKey: KeySigner {
         publicKey = try PublicKey(point)
     }
 
-    /// Reads a key in PEM: `PRIVATE KEY` (PKCS #8), `EC PRIVATE KEY` (SEC 1), or `RSA PRIVATE KEY` (PKCS #1).
+    /// Reads a PEM key: `PRIVATE KEY` (PKCS #8), `EC PRIVATE KEY` (SEC 1), or `RSA PRIVATE KEY` (PKCS #1).
     ///
-    /// Skips other blocks, such as certificates and `EC PARAMETERS`. Throws ``KeyError``, for example for an encrypted
-    /// key.
+    /// Skips other PEM blocks, such as certificates and `EC PARAMETERS`. Throws ``KeyError``, for example if the key is
+    /// encrypted.
     public init(pem: String) throws(KeyError) {
         try self.init(try PEM.find(in: pem, "private key", PrivateMaterial.init(label:der:)))
     }
@@ -47,7 +48,7 @@ public struct PrivateKey: KeySigner {
     /// The algorithms for the key. The preferred one is first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
 
-    /// Returns a message's signature. ECDSA signatures are r followed by s. Throws ``KeyError``.
+    /// Returns a message's signature. An ECDSA signature is the number r followed by the number s. Throws ``KeyError``.
     public func signature(of message: Data, by algorithm: KeyAlgorithm) throws(KeyError) -> Data {
         try type.check(algorithm)
         return try platform.signature(of: message, by: algorithm)

@@ -11,7 +11,7 @@ public struct PublicKey: KeyVerifier, Hashable {
         platform = try PlatformPublicKey(material)
     }
 
-    /// Reads a key in PEM: `PUBLIC KEY` (SubjectPublicKeyInfo) or `RSA PUBLIC KEY` (PKCS #1). Throws ``KeyError``.
+    /// Reads a PEM key: `PUBLIC KEY` (SubjectPublicKeyInfo) or `RSA PUBLIC KEY` (PKCS #1). Throws ``KeyError``.
     public init(pem: String) throws(KeyError) {
         try self.init(try PEM.find(in: pem, "public key", PublicMaterial.init(label:der:)))
     }
@@ -24,8 +24,8 @@ public struct PublicKey: KeyVerifier, Hashable {
     /// The algorithms for the key. The preferred one is first.
     public var algorithms: [KeyAlgorithm] { type.algorithms }
 
-    /// Returns whether this key's private key signed the message. Throws ``KeyError`` if the algorithm doesn't fit the
-    /// key, or the platform's library is missing.
+    /// Returns whether the private key that belongs to this key signed the message. Throws ``KeyError`` if the
+    /// algorithm doesn't fit the key, or the platform's library is missing.
     public func isValid(
         _ signature: Data, of message: Data, by algorithm: KeyAlgorithm
     ) throws(KeyError) -> Bool {
@@ -38,13 +38,13 @@ public struct PublicKey: KeyVerifier, Hashable {
     /// The key as a JSON Web Key with only the required members, in alphabetical order.
     public var jwk: String { material.jwk }
 
-    /// Returns the key's SHA-256 thumbprint (RFC 7638) in base64url, for `jkt` in DPoP or a key ID. Throws ``KeyError``
-    /// if the platform's library is missing.
+    /// Returns the key's SHA-256 thumbprint (RFC 7638) in base64url. Use it as the `jkt` in DPoP, or as a key ID.
+    /// Throws ``KeyError`` if the platform's library is missing.
     public func thumbprint() throws(KeyError) -> String {
         Base64URL.text(try KeyDigest.digest(of: Data(jwk.utf8), .sha256))
     }
 
-    /// Compares keys regardless of the format that they were read from.
+    /// Compares two keys. The formats that the keys were read from don't matter.
     public static func == (a: PublicKey, b: PublicKey) -> Bool { a.material == b.material }
     /// Hashes the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(material) }

@@ -3,8 +3,8 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import Synchronization
 
-/// Learns how far servers' clocks differ from the device's clock, for signatures that contain a date. Remembers at most
-/// 64 origins.
+/// Learns how far servers' clocks differ from the device's clock. Use it for signatures that contain a date, because
+/// servers refuse dates that differ too much. Remembers the clocks of at most 64 origins.
 ///
 /// ```swift
 /// let clocks = ServerClocks()
@@ -28,15 +28,17 @@ public final class ServerClocks: Sendable {
     /// Creates an object that doesn't know any clocks.
     public init() {}
 
-    /// Returns the date by a server's clock, or `now` if the server is unknown.
+    /// Returns the current date by a server's clock, or `now` if that clock is unknown.
     public func date(of url: URL, now: Date) -> Date {
         let origin = URLSyntax.origin(of: url)
         return now.addingTimeInterval(known.withLock { $0[origin] ?? 0 })
     }
 
-    /// Remembers a server's clock if the `Date` of a refusal is more than a second before the signature's date, or more
-    /// than five seconds after the date by the clock that's known. Returns whether it is, so a new signature may be
-    /// accepted.
+    /// Learns a server's clock from a response that refused a signature. Returns `true` if the clock differs, so the
+    /// server may accept a new signature with a corrected date.
+    ///
+    /// The clock differs if the response's `Date` is more than a second before the signature's date, or more than five
+    /// seconds after the date that the known clock shows.
     ///
     /// - Parameters:
     ///   - response: The refusal. A response from a cache, with an `Age`, is ignored.

@@ -1,6 +1,7 @@
 public import ErrandHTTP
 
-/// Creates redactors that know the secrets in an exchange's header fields. Use it to mask many exchanges.
+/// Creates redactors that mask the secrets from an exchange's header fields wherever they occur. Use one value to mask
+/// many exchanges.
 ///
 /// ```swift
 /// var secrets = HeaderSecrets()
@@ -8,8 +9,7 @@ public import ErrandHTTP
 /// print(redactor.url(exchange.http.urlText))
 /// ```
 ///
-/// If consecutive exchanges have the same secrets, they share a redactor. Secrets of different exchanges are never
-/// mixed.
+/// Consecutive exchanges with the same secrets share a redactor. A redactor never knows secrets from another exchange.
 public struct HeaderSecrets: Sendable {
     private var (sent, received): (ContiguousArray<HTTPHeaders.Field>, ContiguousArray<HTTPHeaders.Field>) = ([], [])
     private var redactor: Redactor

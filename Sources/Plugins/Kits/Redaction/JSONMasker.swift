@@ -265,10 +265,9 @@ extension JSONMasker {
 }
 
 extension Redactor {
-    /// Returns JSON text with the values of secret fields masked. The text may be truncated. All other bytes stay the
-    /// same.
+    /// Masks the values of secret fields in JSON text, and leaves all other bytes unchanged. The text may be truncated.
     ///
-    /// Returns `nil` if the text isn't JSON, because its secrets are unknown.
+    /// Returns `nil` if the text isn't JSON, because its secrets then can't be found.
     public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? { json(bytes, isStrict: true) }
 
     /// Like ``json(_:)``. Without `isStrict`, accepts several values, and words that JSON doesn't define.

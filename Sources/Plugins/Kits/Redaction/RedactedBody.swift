@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 public enum RedactedBody: Sendable, Hashable {
     /// The bytes with the secret values replaced.
     case shown(Data)
-    /// The body is omitted because its secrets can't be masked. The reason is human-readable.
+    /// The body is omitted because its secrets can't be masked. `reason` is a text for people.
     case omitted(reason: String)
 }
 
@@ -19,13 +19,20 @@ extension RedactedBody {
 }
 
 extension Redactor {
-    /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
+    /// Masks the values of secret fields in a body, and leaves all other bytes unchanged. The body may be truncated.
     ///
-    /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
-    /// from the bytes. In texts, masks the secrets of URLs, the values after secret names, as in `token=…`,
-    /// credentials such as `Bearer …`, private keys, JSON Web Tokens, and the parts of forms. Other types don't name
-    /// their fields, and are shown unchanged. The body is omitted if its secrets are unknown: it doesn't match its
-    /// declared type, has a content coding, or looks like JSON but isn't.
+    /// This method knows JSON, forms, XML, HTML, and multipart bodies with such parts. If the content type is unknown,
+    /// the method guesses it from the bytes. In other text, the method masks:
+    ///
+    /// - secrets in URLs
+    /// - values after secret names, as in `token=…`
+    /// - credentials such as `Bearer …`
+    /// - private keys and JSON Web Tokens
+    /// - the secret parts of multipart forms
+    ///
+    /// Bodies of other types don't name their fields, so they are shown unchanged. If secrets can't be found, the
+    /// method omits the body: for example, if the body doesn't match its declared type, has a content coding, or looks
+    /// like JSON but isn't valid.
     ///
     /// ```swift
     /// var redactor = Redactor()

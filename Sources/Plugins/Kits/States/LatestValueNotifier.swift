@@ -1,7 +1,8 @@
 import Synchronization
 
-/// A state that many threads change, and a listener for a value derived from it. The listener gets the latest values in
-/// order, on one thread at a time and outside the lock. It skips values that were replaced before their delivery.
+/// Notifies a listener of a value that is derived from a state, which many threads can change. The listener receives
+/// the values in order, on one thread at a time and outside the lock. Values that are replaced before their delivery
+/// are skipped.
 public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
     private let locked: Mutex<NotifierState<State>>
     private let value: @Sendable (State) -> Value
@@ -46,7 +47,7 @@ public final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendab
         return true
     }
 
-    /// Returns when the listener has received all changes so far.
+    /// Waits until the listener has received all changes so far.
     public func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isNotifying = locked.withLock { locked in

@@ -1,8 +1,8 @@
 public import Errand
 public import ErrandHTTP
 
-/// Reports the progress of a composite, such as a batch, whose members update a state on many threads. Reports the
-/// newest values in order and outside the lock.
+/// Reports the progress of an operation with several parts, such as a batch, whose parts update a shared state on many
+/// threads. Reports the latest progress in order and outside the lock.
 ///
 /// ```swift
 /// let bytes: [Int64] = [0, 0]
@@ -14,7 +14,7 @@ public struct ProgressReporter<State: Sendable>: Sendable {
 
     /// Creates a reporter.
     ///
-    /// - Parameter progress: Computes the composite's progress. Runs under the lock, so return quickly.
+    /// - Parameter progress: Computes the operation's progress from the state. Runs under the lock, so return quickly.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {
@@ -26,6 +26,6 @@ public struct ProgressReporter<State: Sendable>: Sendable {
         if reporting { notifier.change(change) } else { notifier.changeSilently(change) }
     }
 
-    /// Waits until all updates so far are reported. Call it at the end of a composite's `run`.
+    /// Waits until all updates so far are reported. Call it at the end of the operation.
     public func allReported() async { await notifier.allDelivered() }
 }

@@ -22,8 +22,8 @@ import Synchronization
 /// A slow reader skips states, but always receives the last one. All readers end with ``finish()``, or when the
 /// broadcaster is deallocated.
 ///
-/// You can use a broadcaster from any thread. Sending can run the `deinit` of an object in a state, so don't send while
-/// you hold a lock that such a `deinit` takes.
+/// You can use a broadcaster from any thread. Sending can release an old state and run the `deinit` of an object in it.
+/// If such a `deinit` takes a lock, don't send while you hold that lock.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
@@ -61,7 +61,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// The latest state.
     public var state: State { guarded.withLock { $0.state } }
 
-    /// The current state, and then each new one. A slow reader receives only the newest.
+    /// A stream of the current state and then each new state. A slow reader receives only the newest states.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(maximumWaiting))
         let id = guarded.withLock { guarded -> UInt64? in
