@@ -3,25 +3,26 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import Synchronization
 
-/// An app's certificates, by origin, for servers that request one (RFC 8446, section 4.3.2). Use it as `CurlIdentities`
-/// or `URLSessionIdentities`.
+/// The client certificates of an app, one for each origin. Transports send them to servers that request a certificate
+/// (RFC 8446, section 4.3.2). The transports' modules define `CurlIdentities` and `URLSessionIdentities` with this
+/// type.
 ///
 /// ```swift
 /// let identities: CurlIdentities = ["https://api.example.com": .pkcs12(file: file, password: password)]
 /// configuration.tls.identities = identities
 /// ```
 ///
-/// An origin is a scheme, a host, and a port; default ports and paths are ignored. `"*"` stands for all other https
-/// origins.
+/// An origin is a scheme, a host, and a port. You can omit the default port, and a path is ignored. `"*"` means all
+/// other https origins.
 ///
-/// You can assign another certificate at any time and from any thread. Later requests use it over a new connection. If
-/// an origin isn't an https URL, every https request fails with `insecureConnection`.
+/// You can replace a certificate at any time and from any thread. Later requests then use the new certificate over a
+/// new connection. If an origin isn't an https URL, every https request fails with `insecureConnection`.
 public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleByDictionaryLiteral,
     CustomStringConvertible
 {
     /// A certificate for a request, as transports need it.
     public struct Choice: Sendable {
-        /// A number that is unique in the process. Never 0.
+        /// A number that identifies this choice in the process. Never 0.
         public let number: Int
         /// The certificate and its key, in the transport's form.
         public let identity: Identity
@@ -89,8 +90,8 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
 
     // MARK: For transports
 
-    /// The number of assignments and removals. If it has changed, a connection may have been opened with an old
-    /// certificate.
+    /// The number of times that the collection has changed. If a transport sees a new number, its open connections may
+    /// use an old certificate.
     public var revision: Int { state.withLock { $0.revision } }
 
     /// Returns the certificate for a URL's origin, or `nil` if there isn't any. Throws `insecureConnection` if an

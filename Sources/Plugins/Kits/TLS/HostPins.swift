@@ -1,16 +1,16 @@
 import ErrandMessageSyntax
 
-/// The pinned public keys of hosts, for transports that support pinning. Finds a host's keys in any spelling of its
-/// name.
+/// The pinned public keys of hosts, for transports that support pinning. Finds a host's keys regardless of how its name
+/// is spelled, for example in uppercase or with a final dot.
 ///
 /// ```swift
 /// let pins = try HostPins(["api.example.com": ["sha256//inUse=", "sha256//next="], "*": ["sha256//common="]])
 /// let keys = try pins.keys(for: "API.example.com.")     // those of api.example.com
 /// ```
 ///
-/// A key is text that the transport compares. `*` stands for all hosts without their own keys.
+/// A key is a text in the transport's format. `*` means all hosts without their own keys.
 public struct HostPins: Sendable {
-    /// The pins can't be used.
+    /// The reason why pins can't be used.
     public struct Fault: Error, CustomStringConvertible {
         /// The reason, as a sentence without a full stop.
         public let description: String
@@ -35,11 +35,11 @@ public struct HostPins: Sendable {
         }
     }
 
-    /// Whether no hosts are pinned.
+    /// Whether the collection is empty, so no host is pinned.
     public var isEmpty: Bool { keys.isEmpty && others == nil }
 
-    /// Returns a host's keys, one of which must match, or `nil` if it isn't pinned. Throws ``Fault`` if there are pins
-    /// and the host isn't a host name.
+    /// Returns a host's keys, or `nil` if the host isn't pinned. One of the keys must match. Throws ``Fault`` if there
+    /// are pins and the host isn't a host name.
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {

@@ -3,9 +3,10 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Limits transfers to half of the file descriptors that the process may open. Other transfers wait in order.
+/// Limits the files and sockets that transfers open, to half of the file descriptors that the process may open. Further
+/// transfers wait in order.
 ///
-/// All uploads and downloads of a process share a budget, and count the files and sockets that they open.
+/// All uploads and downloads of a process share this budget.
 public final class DescriptorBudget: Sendable {
     /// The budget of this process.
     public static let shared = DescriptorBudget { capacity(limit: SystemQueries.openFileLimit ?? 256) }

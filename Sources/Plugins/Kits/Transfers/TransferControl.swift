@@ -10,8 +10,8 @@ import Synchronization
 /// control.resume()     // transfers the rest
 /// ```
 ///
-/// A transfer that can't resume keeps its connection, and stops reading. While a transfer is paused, only the request's
-/// deadline applies. One control can pause several transfers.
+/// If a transfer can't be resumed, pausing keeps its connection open and only stops reading. While a transfer is
+/// paused, only the request's deadline applies. One control can pause several transfers.
 public final class TransferControl: Sendable {
     private struct State {
         var isPaused = false
@@ -48,7 +48,7 @@ public final class TransferControl: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Returns when the control isn't paused. Throws `CancellationError` if the task is cancelled.
+    /// Waits while the control is paused. Throws `CancellationError` if the task is cancelled.
     public func waitUntilResumed() async throws {
         guard isPaused else { return }
         let id = state.withLock { state in
@@ -75,10 +75,10 @@ public final class TransferControl: Sendable {
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
     }
 
-    /// Runs a body. If ``pause()`` interrupts it, throws ``PauseInterruption``. If the control is already paused,
-    /// interrupts the body immediately.
+    /// Runs a body that ``pause()`` can interrupt, and then throws ``PauseInterruption``. If the control is already
+    /// paused, interrupts the body immediately.
     ///
-    /// - Parameter interrupt: Ends the body. Returns whether it did.
+    /// - Parameter interrupt: Ends the body, and returns whether it could.
     public func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -130,7 +130,7 @@ public final class TransferControl: Sendable {
     }
 }
 
-/// A pause ended a transfer's request. The transfer's filter catches this error, so callers don't receive it.
+/// The error of a request that a pause ended. The transfer's filter catches this error, so callers don't receive it.
 public struct PauseInterruption: Error {
     /// Creates the error, for a filter that transfers files.
     public init() {}

@@ -11,18 +11,18 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A failed download doesn't change the file at its destination, and keeps received bytes that it can resume. An upload
-/// resumes after the bytes that the server has.
+/// A failed download doesn't change the file at its destination. If the download can be resumed, the received bytes are
+/// kept. An upload continues after the bytes that the server already has.
 public struct TransferError: Error, Sendable {
     /// The type of the error's codes. Write a `default` when you `switch` over it, because codes may be added.
     public typealias Code = FailureCode<TransferError>
 
     /// The kind of failure. Stable, so you can use it in a `switch` and in metrics.
     public let code: Code
-    /// What was expected and what happened: a sentence for developers, which doesn't end with a full stop. Contains full
-    /// file paths.
+    /// A sentence for developers without a final period: the expected result and the actual result. Contains full file
+    /// paths.
     public let message: String
-    /// The transfer's request, or `nil` if the operation concerned a directory.
+    /// The transfer's request, or `nil` for an operation on a directory, such as listing partial downloads.
     public var request: HTTPRequest?
 
     /// Creates an error. The transfer's filter adds the request.
@@ -57,8 +57,8 @@ extension FailureCode<TransferError> {
     public static var noSpace: Self { Self("noSpace", 6) }
     /// Another file system failure. For uploads, any file system failure.
     public static var fileFailed: Self { Self("fileFailed", 7) }
-    /// The process or the system has too many open files. Thrown when listing partial downloads; downloads wait
-    /// instead.
+    /// The process or the system has too many open files. Only listing partial downloads throws this error, because
+    /// downloads wait instead.
     public static var tooManyOpenFiles: Self { Self("tooManyOpenFiles", 8) }
     /// The complete file's SHA-256 doesn't match the request's checksum.
     public static var expectedChecksumMismatch: Self { Self("expectedChecksumMismatch", 9) }
@@ -70,8 +70,8 @@ extension FailureCode<TransferError> {
     /// The decoded file exceeds the limit in the download's options, or the upload's body exceeds the server's limit
     /// (`Upload-Limit`, `Tus-Max-Size`).
     public static var tooLarge: Self { Self("tooLarge", 12) }
-    /// Only another URL, such as a mirror, has the remaining bytes, and they can't be matched to the bytes on disk. Set
-    /// a checksum to allow this.
+    /// The remaining bytes are available only at another URL, such as a mirror, and they may not belong to the same
+    /// file as the bytes on disk. Set a checksum to allow such downloads.
     public static var mirrorMismatch: Self { Self("mirrorMismatch", 13) }
     /// The file changed, or the server lost an upload's bytes, in several consecutive attempts.
     public static var changedTooOften: Self { Self("changedTooOften", 14) }

@@ -1,9 +1,10 @@
 public import Errand
 import Synchronization
 
-/// A running transfer and the sequence of its events, for one reader. A new status replaces an unread one.
+/// A running transfer, which is also the sequence of its events, for one reader. A new status replaces a status that
+/// the reader hasn't read yet.
 ///
-/// The transfer is cancelled if you leave the loop over the events or cancel its task.
+/// Leaving the loop over the events, or cancelling the loop's task, cancels the transfer.
 public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     /// An event of the transfer.
     public typealias Element = TransferEvent<Output>
@@ -12,7 +13,8 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     private let control: TransferControl
     private let feed: TransferFeed
 
-    /// Starts a request. Its filter finds the control and the receiver of reports in its ``TransferCall`` tag.
+    /// Starts a transfer's request. The transfer's filter finds the control and the receiver of reports in the
+    /// request's ``TransferCall`` tag.
     public init<R: Request>(
         _ request: R, on agent: some Agent, control: TransferControl, options: CallOptions
     ) where R.Output == Output {
@@ -36,8 +38,8 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     /// continue later if the server supports it.
     public func cancel() { handle.cancel() }
 
-    /// The response of the complete transfer. Cancelling a task that awaits it doesn't cancel the transfer. Throws
-    /// ``TransferError`` and `ErrandError`.
+    /// The response of the complete transfer. If you cancel a task that awaits the response, the transfer continues.
+    /// Throws ``TransferError`` and `ErrandError`.
     public var response: Response<Output> {
         get async throws { try await handle.value }
     }
@@ -85,7 +87,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
 
 /// An event of a transfer. Write a `default` when you `switch` over it, because cases may be added.
 public enum TransferEvent<Output: Sendable>: Sendable {
-    /// The byte counts or the state changed. The last status counts all bytes.
+    /// The byte counts or the state changed. The last status of the transfer counts all bytes.
     case progress(TransferStatus)
     /// The transfer waits, retries, or restarts.
     case notice(TransferNotice)
@@ -101,7 +103,7 @@ public enum TransferEvent<Output: Sendable>: Sendable {
     }
 }
 
-/// A report from a transfer's filter, independent of the transfer's output.
+/// A report from a transfer's filter. Unlike ``TransferEvent``, its type doesn't depend on the transfer's output.
 public enum TransferReport: Sendable, Hashable {
     /// The byte counts or the state changed.
     case progress(TransferStatus)
@@ -109,9 +111,10 @@ public enum TransferReport: Sendable, Hashable {
     case notice(TransferNotice)
 }
 
-/// A tag through which a transfer's filter pauses and reports: `exchange.tags[TransferCall.self]`.
+/// A tag that gives a transfer's filter its control and the receiver of its reports:
+/// `exchange.tags[TransferCall.self]`.
 public struct TransferCall: TagKey, Sendable {
-    /// The tag of calls that can't be paused and don't report.
+    /// The value for calls without this tag, which can't be paused and don't report.
     public static var defaultValue: TransferCall { TransferCall() }
 
     /// Pauses and resumes the transfer.

@@ -4,7 +4,8 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Counts a transfer's bytes and reports them in order, at most once per interval. Always delivers the last report.
+/// Counts a transfer's bytes and reports the counts in order, at most once per interval. Always delivers the last
+/// report.
 public final class TransferMeter: Sendable {
     private struct State {
         var count: Int64 = 0
@@ -37,7 +38,7 @@ public final class TransferMeter: Sendable {
     /// - Parameters:
     ///   - interval: The minimum time between reports while bytes move.
     ///   - moving: The state while bytes move.
-    ///   - mayFall: Whether an attempt may begin with fewer bytes than already reported.
+    ///   - mayFall: Whether the reported count may decrease when an attempt begins.
     ///   - deliver: Receives the reports, one at a time.
     public init(
         interval: Duration, moving: TransferState, mayFall: Bool, time: any TimeSource,
@@ -65,7 +66,7 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Adds a number to the transferred bytes, which can be negative. Doesn't change the rate.
+    /// Corrects the transferred bytes by `count`, which can be negative. The rate doesn't change.
     public func shift(by count: Int64) { update(isForced: true) { state, _ in state.count += count } }
 
     /// Sets the transfer's state and reports it immediately.
@@ -76,7 +77,7 @@ public final class TransferMeter: Sendable {
         update(isForced: true) { state, _ in (state.count, state.total, state.phase) = (total, total, .finished) }
     }
 
-    /// Returns when all reports so far have been delivered.
+    /// Waits until all reports so far have been delivered.
     public func allDelivered() async {
         await withCheckedContinuation { waiter in
             let isBusy = state.withLock { state in

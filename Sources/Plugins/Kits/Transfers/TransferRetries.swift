@@ -13,7 +13,7 @@ public struct TransferRetries: Sendable {
     /// Creates a counter.
     public init(_ policy: TransferRetryPolicy) { self.policy = policy }
 
-    /// Counts a failed attempt. Returns the wait before the next one, or `nil` after the last attempt.
+    /// Counts a failed attempt. Returns the wait before the next attempt, or `nil` after the last attempt.
     ///
     /// - Parameters:
     ///   - madeProgress: Whether the attempt transferred new bytes.
@@ -25,8 +25,8 @@ public struct TransferRetries: Sendable {
         return policy.wait(afterFailures: failures, asked: asked)
     }
 
-    /// Counts an attempt that ended with a response, and returns the wait before the next one. If the status isn't
-    /// temporary, returns `nil` and doesn't count the attempt.
+    /// Counts an attempt that ended with a temporary failure status, and returns the wait before the next attempt. For
+    /// other statuses, returns `nil` and doesn't count the attempt.
     public mutating func wait(after response: HTTPResponse, madeProgress: Bool, now: Date) -> Duration? {
         guard Self.isTemporary(response) else { return nil }
         return wait(madeProgress: madeProgress, asked: response.headers.retryAfter(from: now))
@@ -35,8 +35,8 @@ public struct TransferRetries: Sendable {
     /// Resets the consecutive failures, because an attempt made progress.
     public mutating func countProgress() { failures = 0 }
 
-    /// Counts a restart from the beginning and returns whether it's allowed. At most three are, because a server may
-    /// keep losing the bytes.
+    /// Counts a restart from the beginning and returns whether the restart is allowed. At most three restarts are
+    /// allowed, because a server may keep losing the bytes.
     public mutating func countRestart() -> Bool {
         attempts += 1
         restarts += 1

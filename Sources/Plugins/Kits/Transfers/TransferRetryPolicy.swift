@@ -9,16 +9,16 @@ public import ErrandBackoff
 /// The wait is the time in `Retry-After` (RFC 9110, section 10.2.3), or else a ``backoff`` delay that grows with
 /// consecutive attempts without progress. Only temporary failures are retried. See `ErrandError.isRetryable`.
 public struct TransferRetryPolicy: Sendable, Hashable {
-    /// The number of consecutive attempts that may fail without new bytes. The next failure ends the transfer. Defaults
-    /// to 5.
+    /// The number of consecutive attempts that may fail without transferring new bytes. One more such failure ends the
+    /// transfer. Defaults to 5.
     public var maximumFailures: Int
     /// The maximum number of attempts in one run. Defaults to `nil`, which means no limit. To limit the time, use the
     /// request's `deadline`.
     public var maximumAttempts: Int?
-    /// The delays if the server doesn't ask for one. By default, random delays of up to half a second at first, and
-    /// later up to a minute.
+    /// The delays to use if the server doesn't send `Retry-After`. By default, random delays of up to half a second at
+    /// first, and later up to a minute.
     public var backoff: Backoff
-    /// The longest `Retry-After` to wait for. A longer one ends the transfer. Defaults to a minute.
+    /// The longest `Retry-After` to wait for. A longer time ends the transfer. Defaults to a minute.
     public var maximumWait: Duration
 
     /// Creates a policy.

@@ -9,8 +9,8 @@ public struct TransferStatus: Sendable, Hashable {
     /// A download's count decreases only if the file turns out to be shorter. An upload's count decreases if the server
     /// has fewer bytes than expected.
     public var transferred: Int64
-    /// The number of bytes that the receiver has. The server has confirmed an upload's bytes. For downloads, the same
-    /// as ``transferred``.
+    /// The number of bytes that the receiver has. For uploads, the server has confirmed these bytes. For downloads, the
+    /// number is the same as ``transferred``.
     public var acknowledged: Int64
     /// The length of the file or body in bytes, or `nil` if unknown.
     public var total: Int64?
@@ -78,23 +78,24 @@ public enum TransferState: Sendable, Hashable {
 /// if case .note(let note) = event, let notice = note.details as? TransferNotice { print(notice) }
 /// ```
 ///
-/// Each `reason` is a sentence for users, which doesn't end with a full stop. Write a `default` when you `switch` over notices, because
-/// cases may be added.
+/// Each `reason` is a sentence for users without a final period. Write a `default` when you `switch` over notices,
+/// because cases may be added.
 public enum TransferNotice: Sendable, Hashable {
     /// The transfer waits because the process has too many open files.
     case queued(reason: String)
-    /// An attempt failed, and the next one begins after `wait`, at `until`. `attempt` is the number of failed attempts
-    /// of this run, or of one upload segment.
+    /// An attempt failed, and the next attempt begins after `wait`, at the date `until`. `attempt` is the number of
+    /// failed attempts in this run, or of one upload segment.
     case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
     /// The bytes on disk or on the server can't be used, so the transfer or a segment starts over. `discarded` is the
     /// number of lost bytes.
     case restarting(reason: String, discarded: Int64)
-    /// The server sends the whole file instead of the rest. The transfer skips this many bytes, which are already on
-    /// disk.
+    /// The server sends the whole file instead of the rest. The transfer skips this many bytes at the beginning,
+    /// because they are already on disk.
     case skipping(Int64)
-    /// The server sends the file only in a content coding. The transport decodes it, and the download can't be resumed.
+    /// The server sends the file only in a content coding. The transport decodes the coding, so the download can't be
+    /// resumed.
     case decoding(coding: String)
-    /// The upload continues after this many bytes of all segments, which the server has.
+    /// The upload continues after this many bytes, counted over all segments, because the server already has them.
     case continuing(at: Int64)
     /// The server accepted the upload as an ordinary request, which can't be resumed.
     case ordinary
@@ -120,8 +121,8 @@ extension TransferNotice: CustomStringConvertible {
 }
 
 extension TransferNotice {
-    /// Returns the reason why an attempt failed, for users: a sentence that doesn't end with a full stop, without the error's
-    /// code and URL.
+    /// Returns a sentence for users that explains why an attempt failed. It doesn't end with a period, and doesn't
+    /// contain the error's code or URL.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {
             return (error as? TransferError)?.message ?? error.briefDescription
