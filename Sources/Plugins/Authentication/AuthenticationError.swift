@@ -14,9 +14,10 @@ public struct AuthenticationError: Error, Sendable {
 
     /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// The refresh handler's error, or the reason for ``Code/signedOut``. Nil if there is none.
+    /// The error that the refresh handler threw, or the reason for ``Code/signedOut``. Nil if there isn't any.
     public let underlying: (any Error)?
-    /// The response that refused the credential, without a streamed body. Nil if the request wasn't sent.
+    /// The response that refused the credential. If its body is a stream, the body is left out. Nil if the request
+    /// wasn't sent.
     public internal(set) var response: HTTPResponse?
 
     init(_ code: Code, underlying: (any Error)? = nil) {
@@ -73,7 +74,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         }
     }
 
-    /// The text for `localizedDescription`. For a failed refresh, the text of the handler's error.
+    /// The text for `localizedDescription`. After a failed refresh, it's the text of the handler's error.
     public var errorDescription: String? {
         if code == .refreshFailed, let underlying { return FailureSentence.text(of: underlying) }
         return failureSentence.text(for: self)
@@ -91,7 +92,8 @@ extension AuthenticationError: CustomReflectable {
     }
 }
 
-/// Signs the user out if an ``AuthenticationSession``'s handler throws it, like returning nil, but with a cause.
+/// An error that ends an ``AuthenticationSession`` if the refresh handler throws it. Like returning nil, this signs the
+/// user out, but you can give a cause.
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { token in
@@ -102,9 +104,9 @@ extension AuthenticationError: CustomReflectable {
 /// }
 /// ```
 ///
-/// All waiting requests throw ``AuthenticationError/Code/signedOut`` with the cause as `underlying`. If an OAuth server
-/// responds with `invalid_grant` (RFC 6749, section 5.2), you don't need it: the session also ends if the handler
-/// throws that response's error.
+/// All waiting requests throw ``AuthenticationError/Code/signedOut`` with the cause as `underlying`. You don't need
+/// `SessionEnded` if an OAuth server responds with `invalid_grant` (RFC 6749, section 5.2), because the session also
+/// ends if the handler throws that response's error.
 public struct SessionEnded: DescribedError {
     /// Why the credential can't be renewed. Defaults to nil.
     public let underlying: (any Error)?

@@ -2,14 +2,19 @@ public import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Adds a session's credential to requests. After a refusal, sends them again with a new credential.
+/// Adds a session's credential to requests. If the server refuses the credential, the filter sends the request again
+/// with a new credential.
 ///
-/// The filter runs twice. In the call stage, it adds the credential for later filters: timed caches separate users by
-/// it, and signatures cover it. On the wire, it adds the current credential to each request with a trusted origin, and
-/// repeats the request after a refusal. If a call filter signs the request, that filter runs again too.
+/// The filter runs twice:
 ///
-/// A call belongs to the user whose credential it began with. If that user signs out or another user signs in, the call
-/// throws ``AuthenticationError``.
+/// - In the call stage, the filter adds the credential for later filters. For example, timed caches separate users by
+///   the credential, and signatures cover it.
+/// - Right before each request is sent, the filter adds the current credential, if the request's origin is trusted. If
+///   the server refuses the credential, the filter repeats the request. If a filter of the call stage signs the
+///   request, that filter runs again too.
+///
+/// A call belongs to the user who is signed in when the call first needs the credential. If that user signs out or
+/// another user signs in, the call throws ``AuthenticationError``.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
     let keeper: CredentialKeeper
@@ -27,12 +32,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     public var traits: FilterTraits {
         keeper.isRenewable ? [.authenticates, .repeatsHops] : .authenticates
     }
-    /// The filter's line in `agent.explain`: the credential's type and whether it's refreshed.
+    /// The filter's line in `agent.explain`: the credential's type, and whether the credential can be refreshed.
     public var explanation: String {
         "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when rejected" : "")
     }
 
-    /// Reports a problem if an outer filter adds a credential of the same type for the same origins.
+    /// Reports a problem if an outer filter adds the same type of credential for the same origins.
     public func orderProblem(after outer: any Filter) -> String? {
         guard let outer = outer as? Self, outer.origins == origins else { return nil }
         return "both add a credential of the same type for the same origins; use only one session"
@@ -51,8 +56,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
     }
 
-    /// Returns nil if the slow path is needed. Not async, because most requests find a valid credential, and an async
-    /// function would cost them a frame.
+    /// Adds a valid credential without waiting. Returns nil if the slow path is needed. This function isn't async,
+    /// because most requests find a valid credential, and an async function would cost each of them a frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
@@ -73,14 +78,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return attempt
     }
 
-    /// A call needs the slow path if the credential is limited to some origins, a later filter signs it, or the request
-    /// already has an `Authorization` field.
+    /// Returns whether a call needs the slow path. It does if the credential is limited to some origins, a later filter
+    /// signs the credential, or the request already has an `Authorization` field.
     private func waitsAmongCallFilters(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         origins != nil || isSigned(following) || exchange.http.headers.contains(.authorization)
     }
 
-    /// A request on the wire needs the slow path if it has other credentials, or a refusal depends on more than the
-    /// status.
+    /// Returns whether a request on the wire needs the slow path. It does if the request has other credentials, or if
+    /// more than the status decides whether a response refuses the credential.
     private func waitsOnWire(_ exchange: Exchange, _ following: FilterTraits) -> Bool {
         if !exchange.tags[OwnCredentials.self].isEmpty || added(to: exchange) != nil { return true }
         if Refusals.areShared(exchange, following) || exchange.isRecordingUsers { return true }
@@ -111,8 +116,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// Tags a call of the refresh handler, so this session's credential isn't added to it. The tag also applies to
-    /// redirects.
+    /// Tags a request that the refresh handler sends, so this session's credential isn't added to the request. The tag
+    /// also applies to redirects.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -204,8 +209,8 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
 }
 
 extension AuthenticationFilter {
-    /// Refreshes if necessary. Returns nil to continue without a new credential. A call's first credential determines
-    /// its user.
+    /// Returns the current credential, and refreshes it first if necessary. Returns nil to continue without a new
+    /// credential. The first credential of a call determines the call's user.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -245,7 +250,8 @@ extension AuthenticationFilter {
         throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
     }
 
-    /// The user of the call, or of its operation if the call hasn't sent a request yet.
+    /// Returns the user that the call belongs to. If the call hasn't sent a request yet, returns the user of the call's
+    /// operation.
     func member(of exchange: Exchange) -> CredentialKeeper.Membership? {
         if let known = exchange.value(of: keeper.membership) { return known }
         guard let pinned = exchange.userPin?.value(of: keeper.membership) else { return nil }
@@ -280,7 +286,8 @@ extension AuthenticationFilter {
         return mark
     }
 
-    /// Marks the added fields as sensitive. Returns nil if they identify the user.
+    /// Adds a credential to a request and marks the added fields as sensitive. Returns nil if these fields identify the
+    /// user.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?

@@ -1,6 +1,6 @@
 import Errand
 
-/// The details of a note named "authentication". The filter sends these notes to accessories.
+/// The details of a note named "authentication", which the authentication filter sends to accessories.
 ///
 /// ```swift
 /// if case .note(let note) = event, let details = note.details as? AuthenticationNote { print(details) }

@@ -1,7 +1,8 @@
 public import Errand
 import Synchronization
 
-/// Keeps a user's credential, and gets the next one from a handler.
+/// Keeps a user's credential. If the credential expires or a server refuses it, the session gets the next one from your
+/// handler.
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { tokens in
@@ -12,23 +13,26 @@ import Synchronization
 ///     baseURL: "https://api.example.com", transport: .system, filters: [.authentication(session)])
 /// ```
 ///
-/// The handler runs once for all requests that need a new credential. They wait, and are then sent with the result. If
-/// a response refuses an outdated credential, the request is repeated with the current one, without a refresh. If the
-/// handler throws, every waiting request throws an ``AuthenticationError``. So does every request that was sent before
-/// and is refused later. The next request runs the handler again, unless the error ended the session.
+/// The handler runs once for all requests that need a new credential. These requests wait, and are then sent with the
+/// new credential. If a response refuses a credential that has been replaced in the meantime, the request is repeated
+/// with the current credential, without a refresh.
 ///
-/// The handler isn't cancelled with the request that started it. Requests that the handler sends carry no credential
-/// and never start a refresh, on any agent. If you send them from a detached task or a queue, implement
-/// ``Credential/isRenewed(by:)`` or use ``AuthenticationMode/off``. The handler may take up to `refreshTimeout`, for
-/// example for a sign-in screen. Waiting requests keep their own deadlines.
+/// If the handler throws, every waiting request throws an ``AuthenticationError``. A request that was already sent also
+/// throws this error if its response refuses the credential. Later requests run the handler again, unless the error
+/// ended the session.
+///
+/// Cancelling the request that started the handler doesn't cancel the handler. Requests that the handler sends don't
+/// carry the session's credential and never start a refresh, whichever agent sends them. If you send such requests from
+/// a detached task or a queue, implement ``Credential/isRenewed(by:)`` or use ``AuthenticationMode/off``. The handler
+/// may take up to `refreshTimeout`, for example to show a sign-in screen. Waiting requests keep their own deadlines.
 ///
 /// Several agents can share a session. You can use it from any thread.
 public final class AuthenticationSession<C: Credential>: Sendable {
-    /// Returns a credential that replaces `old`, which is nil if no user is signed in.
+    /// Returns the next credential. `old` is the credential to replace, or nil if no user is signed in.
     ///
     /// To end the session, return nil or throw ``SessionEnded``: waiting requests then throw
     /// ``AuthenticationError/Code/signedOut``. An error with an OAuth server's `invalid_grant` (RFC 6749, section 5.2)
-    /// also ends it.
+    /// also ends the session.
     public typealias Handler = @Sendable (_ old: C?) async throws -> C?
     /// Returns whether a response refuses the credential, for example by a code in its body.
     public typealias Rejection = @Sendable (HTTPResponse) async throws -> Bool
@@ -43,10 +47,10 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     ///   - origins: The origins that receive the credential. Defaults to nil: the origins of the agent's base URLs and
     ///     its `trustedOrigins`.
     ///   - refreshTimeout: The time limit of the handler, by the agent's clock. Defaults to 60 seconds.
-    ///   - isRejection: Identifies other responses that refuse the credential, in addition to status 401 and the
-    ///     outcome checks of requests. The body is in memory if the request delivers it as data. Defaults to nil.
-    ///   - is401Rejection: Whether every 401 refuses the credential. If false, only `isRejection` and the outcome
-    ///     checks decide. Defaults to true.
+    ///   - isRejection: Returns whether a response refuses the credential, in addition to status 401 and the requests'
+    ///     outcome checks. The response's body is in memory if the request delivers it as data. Defaults to nil.
+    ///   - is401Rejection: Whether every response with status 401 refuses the credential. If false, only `isRejection`
+    ///     and the requests' outcome checks decide. Defaults to true.
     ///   - refresh: Returns the next credential.
     public init(
         _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),
@@ -58,8 +62,8 @@ public final class AuthenticationSession<C: Credential>: Sendable {
         }
     }
 
-    /// Creates a session with a credential that can't be refreshed. If a response refuses it, the caller receives that
-    /// response.
+    /// Creates a session with a credential that can't be refreshed. If a response refuses the credential, the caller
+    /// receives that response.
     public init(_ credential: C, origins: TrustedOrigins? = nil) {
         keeper = CredentialKeeper(credential, CredentialKeeper.Rules(origins: origins), timeout: .zero, handler: nil)
     }
@@ -74,9 +78,9 @@ public final class AuthenticationSession<C: Credential>: Sendable {
 
     /// Signs in a user.
     ///
-    /// The previous credential counts as another user's, unless both have the same ``Credential/owner``. A running
-    /// refresh is cancelled. Calls of another user throw ``AuthenticationError/Code/userChanged``. Calls that wait for
-    /// the first sign-in are sent with this credential.
+    /// If the new credential and the previous credential don't have the same ``Credential/owner``, they belong to
+    /// different users, and running calls of the previous user throw ``AuthenticationError/Code/userChanged``. A
+    /// running refresh is cancelled. Calls that wait for the first sign-in are sent with the new credential.
     public func signIn(_ credential: C) { keeper.replace(with: credential) }
 
     /// Replaces the current user's credential, for example after another process refreshed it.
@@ -86,13 +90,14 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     @discardableResult
     public func renew(with credential: C) -> Bool { keeper.renew(with: credential) }
 
-    /// Removes the credential. The next call signs in.
+    /// Signs the user out by removing the credential. The next call that needs a credential runs the handler.
     ///
-    /// A running refresh is cancelled. Requests that wait for it throw ``AuthenticationError/Code/signedOut``, as do
-    /// earlier calls that would still send a request.
+    /// A running refresh is cancelled, and requests that wait for it throw ``AuthenticationError/Code/signedOut``.
+    /// Earlier calls throw the same error if they would still send a request.
     public func signOut() { keeper.replace(with: nil) }
 
-    /// Refreshes the credential before the next request, for example after a message from the server.
+    /// Treats the credential as expired, so the session refreshes it before the next request. Use it, for example, if
+    /// the server tells your app that a token was revoked.
     public func expire() { keeper.expire() }
 }
 
@@ -109,7 +114,7 @@ extension AuthenticationSession: CustomStringConvertible, CustomDebugStringConve
 
 /// Whether a request needs the credential of an ``AuthenticationSession``.
 public enum AuthenticationMode: Sendable, Hashable {
-    /// Needs the credential, and signs in first if there is none. The default.
+    /// Needs the credential. If no user is signed in, the session's handler runs first. This is the default.
     case required
     /// Uses the credential if a user is signed in.
     case ifSignedIn
@@ -130,7 +135,7 @@ public enum AuthenticationMode: Sendable, Hashable {
 extension AuthenticationMode: TagKey {
     /// ``AuthenticationMode/required``.
     public static var defaultValue: AuthenticationMode { .required }
-    /// True: responses may depend on the mode, so calls with different modes don't share one.
+    /// True, because responses may depend on the mode. Calls with different modes therefore don't share a response.
     public static var affectsResponse: Bool { true }
 }
 
@@ -141,7 +146,7 @@ extension CallOptions {
         CallOptions().authentication(mode)
     }
 
-    /// Returns a copy with another authentication mode.
+    /// Returns a copy of these options with another authentication mode.
     public func authentication(_ mode: AuthenticationMode) -> CallOptions {
         var options = self
         options.tags[AuthenticationMode.self] = mode

@@ -1,13 +1,13 @@
 public import Errand
 public import ErrandEssentials
 
-/// A bearer token (RFC 6750), and what's needed to renew it.
+/// A bearer token (RFC 6750) with its expiry and its refresh token.
 ///
 /// ```swift
 /// let token = BearerToken(access, expiry: Date(timeIntervalSinceNow: 3600), refreshToken: refresh)
 /// ```
 ///
-/// You can decode it from its own encoding or from an OAuth server's response (RFC 6749, section 5.1): see
+/// You can decode a token from its own encoding or from an OAuth server's response (RFC 6749, section 5.1). See
 /// ``init(from:)`` and ``renewing(_:)``.
 public struct BearerToken: Credential, Hashable, Codable {
     enum CodingKeys: CodingKey { case token, expiry, refreshToken, owner, scope }
@@ -15,16 +15,16 @@ public struct BearerToken: Credential, Hashable, Codable {
 
     /// The token for the `Authorization` header.
     public var token: String
-    /// When to refresh the token. Defaults to nil: only the server knows.
+    /// When to refresh the token. Defaults to nil, which means that only the server knows.
     public var expiry: Date?
-    /// The token that gets the next one. Defaults to nil.
+    /// The refresh token, which gets the next access token. Defaults to nil.
     public var refreshToken: String?
     /// The token's user, for example an ID. Defaults to nil. See ``Credential/owner``.
     public var owner: String?
-    /// The token's scope, separated by spaces. Defaults to nil: the requested scope.
+    /// The token's scope, separated by spaces. Defaults to nil, which means the requested scope.
     public var scope: String?
 
-    /// Creates a token. Without an `expiry`, it's used until the server refuses it.
+    /// Creates a token. Without an `expiry`, requests use the token until the server refuses it.
     public init(
         _ token: String, expiry: Date? = nil, refreshToken: String? = nil, owner: String? = nil, scope: String? = nil
     ) {
@@ -60,8 +60,8 @@ extension BearerToken {
     /// The token expires `expires_in` seconds from now, by the device's clock. ``TokenResponse`` describes the accepted
     /// deviations from the standard. For example, a blank `refresh_token` counts as missing.
     ///
-    /// Throws a `DecodingError` if the token is missing or empty. Also throws if `token_type` isn't `Bearer`, because
-    /// such a token must not be used (RFC 6749, section 7.1).
+    /// Throws a `DecodingError` if the token is missing or empty. Also throws if `token_type` isn't `Bearer`, because a
+    /// client must not use tokens of a type that it doesn't know (RFC 6749, section 7.1).
     public init(from decoder: any Decoder) throws {
         let reply = try decoder.container(keyedBy: ResponseKeys.self)
         let own = try decoder.container(keyedBy: CodingKeys.self)
@@ -92,8 +92,8 @@ extension BearerToken {
             scope: try own.decodeIfPresent(String.self, forKey: .scope))
     }
 
-    /// Returns this token, with a missing or empty refresh token, scope or owner taken from the old token. The old
-    /// refresh token then remains valid (RFC 6749, section 6).
+    /// Returns a copy of this token that takes a missing or empty refresh token, scope or owner from the old token. If
+    /// a server doesn't send a new refresh token, the old refresh token remains valid (RFC 6749, section 6).
     ///
     /// ```swift
     /// let new = BearerToken("b").renewing(BearerToken("a", refreshToken: "r"))  // b with the refresh token r

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The credential of a request: a token, a pair of tokens, or a signing key.
+/// A credential that a session adds to requests: for example, a token, a pair of tokens, or a signing key.
 ///
 /// ```swift
 /// nonisolated struct Tokens: Credential, Codable {
@@ -14,26 +14,27 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// If they fit, use ``BearerToken``, or ``Errand/Authorization`` for credentials that don't change. Logs mask every
-/// header field that a credential adds, and redirects to other origins remove it. Caches separate users by everything
-/// that a credential adds.
+/// For bearer tokens, you can use ``BearerToken``. For credentials that don't change, use ``Errand/Authorization``.
+/// Logs mask every header field that a credential adds, and redirects to other origins remove these fields. Caches
+/// separate users by all parts that a credential adds to a request.
 public protocol Credential: Sendable {
     /// Adds the credential to a request on the wire. If it throws, the request isn't sent.
     func authorize(_ request: inout HTTPRequest) throws
-    /// When to refresh the credential. Defaults to nil: only the server knows.
+    /// When to refresh the credential. Defaults to nil, which means that only the server knows.
     var expiry: Date? { get }
-    /// The credential's owner, for example the user's ID. It must differ between users, and stay the same after a
-    /// refresh.
+    /// The credential's owner, for example the user's ID. The owner must differ between users, and stay the same after
+    /// a refresh.
     ///
-    /// With an owner, caches find a user's responses after a refresh too. Defaults to nil: caches tell users apart by
-    /// the parts that the credential adds. A credential that signs the time into each request needs an owner, otherwise
-    /// no request finds a cached response.
+    /// With an owner, caches still find a user's responses after a refresh. Defaults to nil. Caches then tell users
+    /// apart by the parts that the credential adds to requests. If a credential signs the current time into each
+    /// request, these parts always differ, so no request finds a cached response unless the credential has an owner.
     var owner: String? { get }
-    /// Returns whether a request gets the next credential, for example because it carries a refresh token. Defaults to
-    /// false.
+    /// Returns whether a request fetches the next credential, for example because the request carries a refresh token.
+    /// The default returns false.
     ///
-    /// Called during a refresh. Such a request is sent without this credential and doesn't wait for the refresh, even
-    /// in a task or queue that doesn't inherit the handler's context.
+    /// The session calls this method during a refresh. If it returns true, the request is sent without the credential
+    /// and doesn't wait for the refresh. This also works in a detached task or a queue, which doesn't inherit the
+    /// handler's context.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
@@ -78,7 +79,8 @@ extension Authorization: Credential {
 extension HTTPRequest {
     /// Returns whether the URL, a header field, or a body of up to 64 KiB in memory contains a secret.
     ///
-    /// Finds the secret as a whole word: as it is, percent-encoded, or with JSON's escaped slashes.
+    /// Finds the secret only as a whole word. The secret can be unchanged, percent-encoded, or written with JSON's
+    /// escaped slashes.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }

@@ -15,15 +15,17 @@ import ErrandMessageSyntax
 public struct TokenResponse: Decodable, Sendable, Hashable {
     /// The access token (`access_token`).
     public let accessToken: String
-    /// The token's type, such as `Bearer`. Nil if it's missing: some servers leave it out and mean `Bearer`. Don't use
-    /// a token of an unknown type (RFC 6749, section 7.1).
+    /// The token's type, such as `Bearer`. Nil if the type is missing, because some servers leave out `Bearer`. Don't
+    /// use a token of an unknown type (RFC 6749, section 7.1).
     public let tokenType: String?
     /// How long the token is valid from the time of the response. Nil if unknown. Zero or less counts as unknown,
     /// because servers send it for tokens that don't expire.
     public let lifetime: Duration?
-    /// The refresh token. Nil if it's missing: after a refresh, the old one then remains valid (RFC 6749, section 6).
+    /// The refresh token. Nil if the response doesn't contain one. If that response is for a refresh, the old refresh
+    /// token remains valid (RFC 6749, section 6).
     public let refreshToken: String?
-    /// The scopes, separated by spaces. Nil if they're missing: the requested scopes apply.
+    /// The scopes, separated by spaces. Nil if the response doesn't contain scopes, which means that the requested
+    /// scopes apply.
     public let scope: String?
     /// The ID token of OpenID Connect, if there is one.
     public let idToken: String?
@@ -39,7 +41,7 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
     private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
     private static let maximumTokenBytes = 256 << 10
 
-    /// Decodes a response. Throws a `DecodingError` that names the member.
+    /// Decodes a response. Throws a `DecodingError` that names the invalid member.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
         /// The decoder may have converted names from snake case.
