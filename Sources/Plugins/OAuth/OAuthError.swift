@@ -15,10 +15,11 @@ public struct OAuthError: CodedError, Sendable {
 
     /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// Describes the failure in one sentence. Text from the server is shortened to one line, without secrets that the
-    /// client sent.
+    /// The failure in one sentence. Text from the server is shortened to one line, and secrets that the client sent are
+    /// masked.
     public let message: String
-    /// The server's error code, such as `invalid_scope` (RFC 6749, section 5.2), or nil if it didn't send one.
+    /// The server's error code, such as `invalid_scope` (RFC 6749, section 5.2), or nil if the server didn't send a
+    /// code.
     public let serverCode: String?
     /// The response's status, or nil without a response.
     public let status: Int?
@@ -89,7 +90,7 @@ extension FailureCode<OAuthError> {
     public static var invalidServer: Self { Self("invalidServer", 1) }
     /// The metadata, a redirect or an ID token comes from another issuer (RFC 8414, section 3.3; RFC 9207).
     public static var issuerMismatch: Self { Self("issuerMismatch", 2) }
-    /// The server doesn't have the endpoint, or doesn't support PKCE with S256.
+    /// The server doesn't have the required endpoint, or doesn't support PKCE with S256.
     public static var unsupported: Self { Self("unsupported", 3) }
     /// A parameter isn't allowed, for example because the client sets it.
     public static var invalidParameter: Self { Self("invalidParameter", 4) }
@@ -113,7 +114,7 @@ extension FailureCode<OAuthError> {
     public static var refused: Self { Self("refused", 13) }
     /// The server's response doesn't follow the specification.
     public static var invalidResponse: Self { Self("invalidResponse", 14) }
-    /// The token's type isn't the requested type, for example because the server ignored DPoP.
+    /// The token doesn't have the requested type, for example because the server ignored DPoP.
     public static var tokenTypeMismatch: Self { Self("tokenTypeMismatch", 15) }
     /// A renewed token belongs to another user.
     public static var userMismatch: Self { Self("userMismatch", 16) }

@@ -11,8 +11,8 @@ public import ErrandOAuth
 /// }
 /// ```
 ///
-/// A case can call the closure more than once. The stores must share one storage, which must be empty at first. For a
-/// store in memory, return the same object each time.
+/// A case can call the closure more than once. All stores that the closure returns must share one storage, which must
+/// be empty at first. For a store in memory, return the same object each time.
 public enum TokenStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
@@ -43,8 +43,8 @@ public enum TokenStoreSuite {
 
     /// The cases for every store.
     public static let cases: [Case] = basics + secrets + concurrency
-    /// Additional cases for a store that implements `exclusively(_:)`, because several sessions or processes share its
-    /// storage.
+    /// Additional cases for a store whose storage several sessions or processes share. Such a store implements
+    /// `exclusively(_:)`.
     public static let exclusionCases: [Case] = exclusion
 
     private static func expect(_ condition: Bool, _ what: String) throws {

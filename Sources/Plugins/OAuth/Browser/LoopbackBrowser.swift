@@ -9,9 +9,9 @@ public import ErrandEssentials
 /// let browser = LoopbackBrowser { url in print("Open \(url)") }       // in a terminal
 /// ```
 ///
-/// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server, without a port: each sign-in uses
-/// another port, unless you set ``port``. The listener accepts one redirect, shows a short page, and closes. It refuses
-/// every other request, including redirects of another sign-in, and keeps waiting.
+/// Register `http://127.0.0.1/callback` and `http://[::1]/callback` at the server. Don't register a port, because each
+/// sign-in uses another port unless you set ``port``. The listener accepts the redirect of this sign-in, shows a short
+/// page, and closes. Until then, it refuses every other request, including redirects from another sign-in.
 public struct LoopbackBrowser: OAuthBrowser {
     /// An address of this machine that can receive the redirect.
     public enum Address: Sendable, Hashable {
@@ -25,23 +25,24 @@ public struct LoopbackBrowser: OAuthBrowser {
     public var path = "/callback"
     /// The addresses to try, in order. The listener uses the first that works. Defaults to IPv4, then IPv6.
     public var addresses: [Address] = [.ipv4, .ipv6]
-    /// The port of the redirect URI. Defaults to nil: any free port. Set it if the server compares redirect URIs exactly,
-    /// and register the URI with this port.
+    /// The port of the redirect URI. Defaults to nil, which means any free port. If the server compares redirect URIs
+    /// exactly, set a port and register the URI with that port.
     public var port: UInt16?
-    /// Whether the redirect URI contains `localhost` instead of the address. Defaults to false, because other programs
-    /// may listen on another address of that name (RFC 8252, section 8.3). Set it if the server requires `localhost`.
+    /// Whether the redirect URI contains `localhost` instead of the address. Defaults to false, because the name
+    /// `localhost` can also lead to an address on which another program listens (RFC 8252, section 8.3). Set it to true
+    /// if the server requires `localhost`.
     public var usesLocalhost = false
     /// How long the user has to sign in. Defaults to five minutes.
     public var timeout: Duration = .seconds(300)
     /// The text that the browser shows after the sign-in. By default, it tells the user to return to the app.
     public var message = "You can close this window and return to the app."
-    /// The clock that measures ``timeout``. Defaults to the system's.
+    /// The clock that measures ``timeout``. Defaults to the system's clock.
     public var time: any TimeSource = SystemTimeSource()
     private let open: @Sendable (URL) async throws -> Void
 
     /// Creates a browser with a closure that opens the page.
     ///
-    /// - Parameter open: Opens or prints the page's URL. An error ends the sign-in.
+    /// - Parameter open: Opens or prints the page's URL. If the closure throws, the sign-in throws ``OAuthError``.
     public init(open: @escaping @Sendable (URL) async throws -> Void) { self.open = open }
 
     /// Opens the page and returns the redirect.

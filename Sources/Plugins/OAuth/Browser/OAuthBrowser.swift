@@ -1,9 +1,9 @@
 public import ErrandEssentials
 
-/// Shows a server's sign-in page and receives the redirect. Use ``LoopbackBrowser`` in desktop apps and terminals, and
-/// `WebAuthenticationBrowser` on Apple's platforms, where it shows the system's sheet.
+/// Shows a server's sign-in page and receives the redirect. Use ``LoopbackBrowser`` in desktop apps and terminals. On
+/// Apple's platforms, use `WebAuthenticationBrowser`, which shows the system's sheet.
 ///
-/// Conform to it if your app receives the redirect itself:
+/// Conform to this protocol if your app receives the redirect itself:
 ///
 /// ```swift
 /// struct AppBrowser: OAuthBrowser {
@@ -17,17 +17,18 @@ public import ErrandEssentials
 public protocol OAuthBrowser: Sendable {
     /// Shows the page and returns the redirect's URL exactly as received. The client checks the URL.
     ///
-    /// Stop when the task is cancelled. Throw ``OAuthError`` with `signInCancelled` if the user closes the page.
+    /// If the task is cancelled, close the page and throw. If the user closes the page, throw ``OAuthError`` with
+    /// `signInCancelled`.
     func redirect(from page: SignInPage) async throws -> String
 }
 
-/// A server's sign-in page. Its URL contains the browser's redirect URI.
+/// A server's sign-in page, for an ``OAuthBrowser`` to open. The page's URL contains the browser's redirect URI.
 public struct SignInPage: Sendable {
     private let makeURL: @Sendable (String) async throws -> URL
     /// Other programs can also send redirects to the listener.
     let isAnsweredBy: @Sendable (_ redirect: String) -> Bool
 
-    /// Creates a page, to test your own browser.
+    /// Creates a page. Use it to test your own browser.
     public init(_ makeURL: @escaping @Sendable (_ redirectURI: String) async throws -> URL) {
         self.init(isAnsweredBy: { _ in true }, makeURL)
     }

@@ -2,7 +2,7 @@
 public import AuthenticationServices
 import Synchronization
 
-/// Shows the sign-in page in the system's sheet (`ASWebAuthenticationSession`), which shares the browser's cookies.
+/// Shows the sign-in page in the system's sheet (`ASWebAuthenticationSession`), which shares Safari's cookies.
 ///
 /// ```swift
 /// let browser = WebAuthenticationBrowser(redirectURI: "com.example.app:/signed-in") { window }
@@ -12,9 +12,10 @@ import Synchronization
 /// Cancelling the task closes the sheet. If the user closes it, the sign-in throws ``OAuthError`` with
 /// `signInCancelled`.
 public struct WebAuthenticationBrowser: OAuthBrowser {
-    /// The redirect URI: its scheme is the app's, or it's an https URL of a domain that's associated with the app.
+    /// The redirect URI. It has a scheme that belongs to the app, or is an https URL whose domain is associated with
+    /// the app.
     public let redirectURI: String
-    /// Whether the sheet opens without the browser's cookies, so the user has to sign in again. Defaults to false.
+    /// Whether the sheet opens without Safari's cookies, so the user has to sign in again. Defaults to false.
     public var isEphemeral = false
     private let anchor: @MainActor @Sendable () -> ASPresentationAnchor
 

@@ -20,7 +20,7 @@ public struct ClientAuthentication: Sendable {
 
     var isSigned: Bool { if case .privateKey = method { true } else { false } }
 
-    /// Sends only the client's ID. Use it in apps, because apps can't keep a secret.
+    /// Sends only the client's ID. Use it in apps that you distribute, because such apps can't keep a secret.
     public static let none = ClientAuthentication(method: .none)
 
     /// Sends the ID and the secret in the `Authorization` header (`client_secret_basic`).
@@ -38,10 +38,10 @@ public struct ClientAuthentication: Sendable {
     ///
     /// - Parameters:
     ///   - key: The client's private key. Register its public key at the server.
-    ///   - keyID: The key's ID at the server. Defaults to nil: no ID is sent.
-    ///   - algorithm: Defaults to nil: the key's preferred algorithm.
-    ///   - audience: The audience of the assertion. Defaults to nil: the issuer. Some servers expect the URL of their
-    ///     token endpoint.
+    ///   - keyID: The key's ID at the server. Defaults to nil, which sends no ID.
+    ///   - algorithm: The signature algorithm. Defaults to nil, which means the key's preferred algorithm.
+    ///   - audience: The audience of the assertion. Defaults to nil, which means the issuer. Some servers expect the
+    ///     URL of their token endpoint instead.
     public static func privateKey(
         _ key: any KeySigner, keyID: String? = nil, algorithm: KeyAlgorithm? = nil, audience: String? = nil
     ) throws(KeyError) -> ClientAuthentication {

@@ -2,14 +2,15 @@ import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Tells a user how to sign in on a device without a browser: the page to open on another device, and the code to
-/// enter.
+/// The instructions for a user who signs in on a device without a browser: the page to open on another device, and the
+/// code to enter there.
 public struct DeviceSignIn: Sendable {
     /// The page to open on another device (`verification_uri`).
     public let page: URL
-    /// The code to enter on that page (`user_code`). Show it as it is.
+    /// The code to enter on ``page`` (`user_code`). Show the code unchanged.
     public let userCode: String
-    /// The page with the code already filled in, for a QR code. Nil if the server has no such page.
+    /// The URL of a page on which the code is already filled in (`verification_uri_complete`). You can show it as a QR
+    /// code. Nil if the server doesn't have such a page.
     public let pageWithCode: URL?
     /// When the code expires, by this device's clock.
     public let expiry: Date
@@ -34,12 +35,12 @@ extension OAuthClient {
     /// ```
     ///
     /// The client polls the server until the user has entered the code, the code expires, or the task is cancelled. The
-    /// server sets the interval.
+    /// server sets the interval between polls.
     ///
     /// - Parameters:
     ///   - scope: The scope, separated by spaces. Defaults to nil: the server's default.
     ///   - parameters: Additional parameters. Default: none.
-    ///   - show: Shows the page and the code. Return at once: polling begins when the closure returns.
+    ///   - show: Shows the page and the code. Return immediately, because polling begins when the closure returns.
     ///
     /// Throws ``OAuthError``: `deviceCodeExpired` if the user didn't enter the code in time, `accessDenied` if the user
     /// refused.

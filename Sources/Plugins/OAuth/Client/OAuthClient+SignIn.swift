@@ -10,8 +10,8 @@ extension OAuthClient {
     /// ```
     ///
     /// The client redeems the code only if the redirect goes to the redirect URI, belongs to this sign-in, and comes
-    /// from the issuer (RFC 9207). If the server has an endpoint for pushed requests, the parameters go there and not
-    /// through the browser (RFC 9126).
+    /// from the issuer (RFC 9207). If the server has an endpoint for pushed authorization requests, the client sends
+    /// the parameters to this endpoint and not through the browser (RFC 9126).
     ///
     /// - Parameters:
     ///   - scope: The scope, separated by spaces. With `openid`, the token identifies the user. Defaults to nil: the

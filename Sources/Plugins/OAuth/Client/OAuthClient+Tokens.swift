@@ -3,7 +3,7 @@ import ErrandAuthentication
 import ErrandEssentials
 
 extension OAuthClient {
-    /// Returns a token for the client itself, without a user (RFC 6749, section 4.4).
+    /// Gets a token for the client itself, without a user (RFC 6749, section 4.4).
     ///
     /// ```swift
     /// let session = OAuthSession(client) { try await $0.clientToken(scope: "reports") }
@@ -21,11 +21,11 @@ extension OAuthClient {
         return try await token(for: form, hiding: [])
     }
 
-    /// Exchanges the refresh token for a new token (RFC 6749, section 6). The new token keeps the parts that the server
-    /// leaves out, such as the refresh token.
+    /// Exchanges the refresh token for a new token (RFC 6749, section 6). If the server leaves out a part, such as the
+    /// refresh token, the new token keeps the old token's part.
     ///
-    /// If the response is lost, the client sends the request once more: a server that has rotated the refresh token may
-    /// accept the old one for a short time.
+    /// If the response is lost, the client sends the request once more. The server may have replaced the refresh token
+    /// already, but many servers still accept the old refresh token for a short time.
     ///
     /// Throws ``OAuthError``: `invalidGrant` if the refresh token is no longer valid, `userMismatch` if the new ID
     /// token names another user, `noToken` without a refresh token.
@@ -47,8 +47,9 @@ extension OAuthClient {
         return new.renewing(token)
     }
 
-    /// Revokes a token at the server (RFC 7009). Revokes the refresh token, and with it usually its access tokens.
-    /// Without a refresh token, revokes the access token. A token that the server doesn't know counts as revoked.
+    /// Revokes a token at the server (RFC 7009). Sends the refresh token if there is one, otherwise the access token.
+    /// When servers revoke a refresh token, they usually also revoke its access tokens. A token that the server doesn't
+    /// know counts as revoked.
     ///
     /// Throws ``OAuthError``, for example `unsupported` if the server can't revoke tokens.
     public func revoke(_ token: OAuthToken) async throws {

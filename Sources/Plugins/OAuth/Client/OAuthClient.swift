@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandKeys
 import Synchronization
 
-/// A client registered at an authorization server. It gets, renews and revokes tokens.
+/// A client that is registered at an authorization server. Use it to get, renew and revoke tokens.
 ///
 /// ```swift
 /// let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", transport: .system)
@@ -12,12 +12,12 @@ import Synchronization
 ///
 /// To send requests with the token and renew it, use an ``OAuthSession``.
 ///
-/// The client doesn't follow redirects, so secrets stay at the server's endpoints. Endpoints need https, except on this
-/// machine. You can use a client from any thread.
+/// The client doesn't follow redirects, so secrets reach only the server's endpoints. Endpoints need https, except on
+/// this machine. You can use a client from any thread.
 public final class OAuthClient: Sendable {
     /// The client's ID at the server.
     public let id: String
-    /// Binds tokens to a key (RFC 9449). Nil for bearer tokens.
+    /// The object that binds tokens to a key (RFC 9449). Nil for bearer tokens.
     public let dpop: DPoP?
 
     let issuer: String
@@ -27,14 +27,14 @@ public final class OAuthClient: Sendable {
     private let clocks: ServerClocks
     private let known: Mutex<OAuthServer?>
 
-    /// Creates a client of a server that publishes its metadata. The client fetches the metadata once, before its first
-    /// request.
+    /// Creates a client for a server that publishes its metadata. The client fetches the metadata once, before its
+    /// first request.
     ///
     /// - Parameters:
     ///   - issuer: The server's identifier: an https URL, exactly as the server writes it.
     ///   - id: The client's ID.
     ///   - authentication: How the client proves its identity. By default, it sends only its ID.
-    ///   - dpop: Binds tokens to a key (RFC 9449). Defaults to nil: bearer tokens.
+    ///   - dpop: Binds tokens to a key (RFC 9449). Defaults to nil, which gets bearer tokens.
     ///   - transport: The transport for requests to the server.
     ///   - filters: The filters for these requests. Default: none.
     ///   - accessories: The accessories for these requests, such as a log. Default: none.
@@ -47,8 +47,8 @@ public final class OAuthClient: Sendable {
         self.init(issuer, nil, id, authentication, dpop, transport, filters, accessories, time)
     }
 
-    /// Creates a client of a server whose endpoints you know. The other parameters are the same as for a client with an
-    /// issuer.
+    /// Creates a client for a server whose endpoints you know. The other parameters are the same as for a client with
+    /// an issuer.
     public convenience init(
         server: OAuthServer, id: String, authentication: ClientAuthentication = .none, dpop: DPoP? = nil,
         transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
@@ -74,7 +74,7 @@ public final class OAuthClient: Sendable {
         agent = NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Returns the server's endpoints. Fetches the metadata at the first call (RFC 8414).
+    /// Returns the server's endpoints. The first call fetches the server's metadata (RFC 8414).
     ///
     /// Throws ``OAuthError``: `issuerMismatch` if the metadata belongs to another issuer, `invalidServer` or
     /// `requestFailed`.
@@ -139,8 +139,9 @@ extension OAuthClient {
         }
     }
 
-    /// Sends a form with the client's identity. Sends it again at most twice: with the nonce that the server asks for
-    /// (RFC 9449, section 8), and with the server's date if the server refused a signed date.
+    /// Sends a form with the client's identity. If the server refuses the form, this method may send it again, at most
+    /// twice: with the nonce that the server asks for (RFC 9449, section 8), and with the server's date if the server
+    /// refused a signed date.
     ///
     /// - Parameter secrets: Parts of the form to hide in errors.
     func post(
@@ -165,7 +166,8 @@ extension OAuthClient {
         return ServerFault(response)?.error == "use_dpop_nonce" && dpop.offersNonce(response)
     }
 
-    /// The server refuses a signed date before it looks at the code or the refresh token, so these can be sent again.
+    /// Returns whether the server refused a signed date because its clock differs. Servers check the date before they
+    /// use the code or the refresh token, so these can be sent again.
     private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint, _ signedAt: Date) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil

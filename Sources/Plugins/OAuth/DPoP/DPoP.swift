@@ -5,18 +5,18 @@ public import ErrandKeys
 import ErrandMessageSyntax
 import Synchronization
 
-/// Proves that requests come from a token's owner (DPoP; RFC 9449). The server binds the token to a key, and each
-/// request carries a signature by this key.
+/// Proves that requests come from a token's owner (DPoP, RFC 9449). The server binds the token to a key. Each request
+/// then carries a proof, which is signed with this key.
 ///
 /// ```swift
 /// let dpop = try DPoP(key: .generate(.p256))
 /// let client = OAuthClient(issuer: "https://id.example.com", id: "app-1", dpop: dpop, transport: .system)
 /// ```
 ///
-/// An ``OAuthSession`` of the client adds the proofs. Keep the key as long as the refresh token: no other key can renew
-/// the token.
+/// An ``OAuthSession`` with this client adds the proofs. Keep the key as long as you keep the refresh token, because
+/// only this key can renew the token.
 ///
-/// Remembers nonces and clock differences of at most 64 servers.
+/// The object remembers the nonces and the clock differences of at most 64 servers.
 public final class DPoP: Sendable {
     private let signer: any KeySigner
     private let publicKey: PublicKey
@@ -35,8 +35,8 @@ public final class DPoP: Sendable {
         let origin: String
     }
 
-    /// Creates an object that signs proofs with a key in memory and the key's preferred algorithm. Servers usually
-    /// support P-256.
+    /// Creates an object that signs proofs with a key in memory. It uses the key's preferred algorithm. Most servers
+    /// support P-256 keys.
     public convenience init(key: PrivateKey) throws(KeyError) {
         try self.init(signer: key, publicKey: key.publicKey)
     }
@@ -46,7 +46,7 @@ public final class DPoP: Sendable {
     /// - Parameters:
     ///   - signer: Signs the proofs.
     ///   - publicKey: The public key, which each proof contains.
-    ///   - algorithm: Defaults to nil: the key's preferred algorithm.
+    ///   - algorithm: The signature algorithm. Defaults to nil, which means the key's preferred algorithm.
     ///
     /// Throws `KeyError` if the key doesn't support the algorithm.
     public init(signer: any KeySigner, publicKey: PublicKey, algorithm: KeyAlgorithm? = nil) throws(KeyError) {
@@ -56,14 +56,15 @@ public final class DPoP: Sendable {
         (self.signer, self.publicKey, self.algorithm) = (signer, publicKey, algorithm)
     }
 
-    /// Returns the key's thumbprint (`jkt`; RFC 7638). Servers bind tokens to it.
+    /// Returns the key's thumbprint (`jkt`, RFC 7638). Servers bind a token to the key by this thumbprint.
     public func thumbprint() throws(OAuthError) -> String {
         do { return try publicKey.thumbprint() } catch {
             throw OAuthError(.keyFailed, "the key's thumbprint couldn't be computed", underlying: error)
         }
     }
 
-    /// Returns the value of the `DPoP` field for a request to a resource. Use it if you send requests without an agent.
+    /// Returns a proof for a request to a protected resource: the value of its `DPoP` field. Use it if you send
+    /// requests without an agent.
     ///
     /// - Parameters:
     ///   - request: The request. The proof covers its method and its URL without the query.

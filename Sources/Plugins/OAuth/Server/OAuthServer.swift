@@ -4,8 +4,8 @@ import ErrandMessageSyntax
 
 /// The endpoints and features of an authorization server.
 ///
-/// A client with an issuer reads them from the server's metadata. For a server without metadata, create the value
-/// yourself:
+/// If you create an ``OAuthClient`` with an issuer, the client reads this value from the server's metadata. For a
+/// server without metadata, create the value yourself:
 ///
 /// ```swift
 /// var server = OAuthServer(issuer: "https://github.com")
@@ -16,24 +16,24 @@ import ErrandMessageSyntax
 public struct OAuthServer: Sendable, Hashable {
     /// The server's identifier: an https URL without a query.
     public let issuer: String
-    /// Where people sign in (RFC 6749, section 3.1).
+    /// The URL of the page where people sign in (RFC 6749, section 3.1).
     public var authorizationEndpoint: URL?
-    /// Issues tokens (RFC 6749, section 3.2).
+    /// The endpoint that issues tokens (RFC 6749, section 3.2).
     public var tokenEndpoint: URL?
-    /// Revokes tokens (RFC 7009).
+    /// The endpoint that revokes tokens (RFC 7009).
     public var revocationEndpoint: URL?
-    /// Starts the sign-in of a device without a browser (RFC 8628).
+    /// The endpoint that starts a sign-in on a device without a browser (RFC 8628).
     public var deviceAuthorizationEndpoint: URL?
-    /// Receives the parameters of a sign-in before the browser opens (RFC 9126). The client uses this endpoint if it's
-    /// set.
+    /// The endpoint that receives a sign-in's parameters before the browser opens (RFC 9126). The client uses this
+    /// endpoint if you set it.
     public var pushedAuthorizationRequestEndpoint: URL?
-    /// Whether a redirect must name the issuer (RFC 9207). If false, the name is optional. Defaults to false.
+    /// Whether a redirect must contain the issuer (RFC 9207). If false, the issuer is optional. Defaults to false.
     public var sendsIssuer = false
-    /// Whether the server supports PKCE with S256 (RFC 7636). Without it, sign-in with a browser fails. Defaults to
+    /// Whether the server supports PKCE with S256 (RFC 7636). If false, signing in with a browser fails. Defaults to
     /// true.
     public var supportsPKCE = true
 
-    /// Creates a server. Then set its endpoints.
+    /// Creates a server without endpoints. Set the endpoints that you need afterwards.
     public init(issuer: String) { self.issuer = issuer }
 
     /// Reads a server's metadata (RFC 8414; OpenID Connect Discovery 1.0).

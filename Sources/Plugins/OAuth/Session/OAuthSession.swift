@@ -2,8 +2,8 @@ public import Errand
 public import ErrandAuthentication
 import ErrandEssentials
 
-/// One user's session. It restores the user's token from a store, renews the token when it expires, and adds it to an
-/// agent's requests.
+/// A user's session with an OAuth server. It restores the user's token from a store, renews the token when it expires,
+/// and adds the token to an agent's requests.
 ///
 /// ```swift
 /// let session = OAuthSession(client, store: FileTokenStore(file)) { client in
@@ -14,33 +14,35 @@ import ErrandEssentials
 /// ```
 ///
 /// The first request restores the stored token, or signs in. Requests that need a new token wait for one refresh. If a
-/// refresh fails because a response was lost or the server is down, the user stays signed in and the next request tries
-/// again. If the server refuses the refresh token with `invalid_grant`, the session ends: it removes the stored token,
-/// and requests throw `AuthenticationError` with `signedOut`.
+/// refresh fails because a response was lost or the server is down, the user stays signed in, and the next request
+/// tries again. If the server refuses the refresh token with `invalid_grant`, the session ends. It then removes the
+/// stored token, and requests throw `AuthenticationError` with `signedOut`.
 ///
-/// Several agents can share a session. Several sessions and processes can share a `FileTokenStore`: one refreshes at a
-/// time, and the others use its token. You can use a session from any thread.
+/// Several agents can share a session. Several sessions and processes can share a `FileTokenStore`: only one of them
+/// refreshes the token at a time, and the others then use the new token. You can use a session from any thread.
 public final class OAuthSession: Sendable {
     /// The client that renews the token.
     public let client: OAuthClient
-    /// The session whose filter adds the token. Use it for `credential`, `expire()` and a custom order of filters. To
-    /// sign out, use the ``OAuthSession``, which also removes the stored token.
+    /// The underlying session, whose filter adds the token to requests. Use it for `credential`, `expire()`, and a
+    /// custom order of filters. To sign out, use ``signOut()`` of the `OAuthSession`, which also removes the stored
+    /// token.
     public let authentication: AuthenticationSession<OAuthToken>
     private let vault: TokenVault
 
-    /// Gets a token if there isn't one, for example with a sign-in page. Return nil if the user declines.
+    /// Gets a token when the session doesn't have one, for example with a sign-in page. Returns nil if the user
+    /// declines.
     public typealias SignIn = @Sendable (OAuthClient) async throws -> OAuthToken?
 
     /// Creates a session.
     ///
     /// - Parameters:
     ///   - client: The client that renews tokens.
-    ///   - store: Keeps the token. Defaults to memory.
+    ///   - store: Stores the token. Defaults to a store in memory.
     ///   - origins: The origins that receive the token. Defaults to nil: the agent's trusted origins.
-    ///   - timeout: The longest time for signing in or renewing the token. Defaults to five minutes.
-    ///   - signIn: Called when a request needs a token, and the session can neither restore nor renew one. Defaults to
-    ///     nil: requests then throw `AuthenticationError` with `signedOut` until you call ``signIn(_:)``.
-    ///   - storeFailed: Called if storing a new token fails. Requests use the token anyway. Defaults to nil.
+    ///   - timeout: The maximum time for signing in or for renewing the token. Defaults to five minutes.
+    ///   - signIn: Called when a request needs a token that the session can neither restore nor renew. Defaults to nil.
+    ///     Requests then throw `AuthenticationError` with `signedOut` until you call ``signIn(_:)``.
+    ///   - storeFailed: Called if a new token can't be stored. Requests use the token anyway. Defaults to nil.
     public init(
         _ client: OAuthClient, store: any TokenStore = MemoryTokenStore(), origins: TrustedOrigins? = nil,
         timeout: Duration = .seconds(300), signIn: SignIn? = nil, storeFailed: (@Sendable (any Error) -> Void)? = nil
@@ -81,12 +83,13 @@ public final class OAuthSession: Sendable {
         await vault.saveSignedIn(token, ticket)
     }
 
-    /// Signs the user out on this device and removes the stored token. Also revokes the token at the server, if the
-    /// server supports that.
+    /// Signs the user out on this device and removes the stored token. If the server supports it, also revokes the
+    /// token at the server.
     ///
-    /// When it returns or throws, requests no longer carry the token, and no refresh brings it back. The session
-    /// cancels its own refresh. It waits for another process's refresh, at most two minutes with a `FileTokenStore`.
-    /// Throws the store's error, or ``OAuthError`` if the server couldn't revoke the token.
+    /// When the method returns or throws, requests no longer carry the token, and a running refresh can't restore it.
+    /// The session cancels its own refresh. If another process refreshes the token, the session waits for that refresh
+    /// first, with a `FileTokenStore` for at most two minutes. Throws the store's error, or ``OAuthError`` if the
+    /// server couldn't revoke the token.
     public func signOut() async throws {
         let current = authentication.credential
         vault.begin()
@@ -106,7 +109,7 @@ extension OAuthSession: CustomStringConvertible, CustomDebugStringConvertible, C
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Adds the token of an ``OAuthSession``. Adds a proof too, if the client uses DPoP.
+/// Adds the token of an ``OAuthSession`` to requests. If the client uses DPoP, also adds a proof.
 public struct OAuthFilter: FilterGroup {
     /// The filters that add the token and the proof. They run in different stages.
     public let filters: [any Filter]

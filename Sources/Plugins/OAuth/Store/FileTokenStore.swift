@@ -8,13 +8,14 @@ import ErrandSupport
 /// let store = FileTokenStore(URL.homeDirectory.appending(path: ".config/app/token.json"))
 /// ```
 ///
-/// The file is replaced atomically, so after a crash it contains the old or the new token. Missing folders are created
-/// with access for the owner only. Methods throw ``OAuthError`` with `storeFailed` if others can read the file, if it's
-/// a symbolic link, or if its content isn't a token. The token isn't encrypted: on Apple's platforms, use
-/// `KeychainTokenStore`.
+/// The store replaces the file atomically, so after a crash the file contains the old or the new token. The store
+/// creates missing folders, which only the owner can access. Methods throw ``OAuthError`` with `storeFailed` if others
+/// can read the file, if the file is a symbolic link, or if its content isn't a token.
 ///
-/// Several processes can share the file. One at a time renews the token: it locks an empty file with the suffix
-/// `.lock`, next to the token's file. The system releases the lock when the process ends.
+/// The token isn't encrypted. On Apple's platforms, use `KeychainTokenStore` instead.
+///
+/// Several processes can share the file, but only one process at a time renews the token. This process locks an empty
+/// file with the suffix `.lock`, next to the token's file. The system releases the lock when the process ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
     /// Longer than the requests of a refresh take.
@@ -28,7 +29,7 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
-    ///   - time: The clock that limits the wait for other processes. Defaults to the system's.
+    ///   - time: The clock that limits the wait for other processes. Defaults to the system's clock.
     public init(_ url: URL, time: some TimeSource = SystemTimeSource()) { (self.url, self.time) = (url, time) }
 
     /// Returns the token in the file, or nil if there's no file. Throws ``OAuthError`` with `storeFailed`.
@@ -74,8 +75,8 @@ public struct FileTokenStore: TokenStore {
         throw OAuthError(.storeFailed, "the file \(url.path.debugDescription) can't be removed")
     }
 
-    /// Runs a closure while no other process runs one with the file. If the lock file can't be created, runs the
-    /// closure without a lock.
+    /// Runs a closure while no other process runs a closure with the same file. If the lock file can't be created, runs
+    /// the closure without a lock.
     ///
     /// Throws ``OAuthError`` with `storeFailed` if another process holds the lock for two minutes.
     @concurrent public func exclusively<Value: Sendable>(

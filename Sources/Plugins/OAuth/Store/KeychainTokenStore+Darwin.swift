@@ -10,16 +10,16 @@ import Security
 /// let store = KeychainTokenStore(service: "com.example.app", account: "ada")
 /// ```
 ///
-/// The item is readable after the device was first unlocked, so background work can renew the token.
+/// The item is readable once the device has been unlocked after a restart, so background work can renew the token.
 public struct KeychainTokenStore: TokenStore {
     /// The item's service name, such as the app's identifier.
     public let service: String
     /// The item's account name. Defaults to `token`.
     public let account: String
-    /// The access group that shares the item with other apps. Defaults to nil: the app's own group.
+    /// The access group that shares the item with other apps. Defaults to nil, which means the app's own group.
     public let accessGroup: String?
 
-    /// Creates a store for one keychain item. Doesn't access the keychain.
+    /// Creates a store for one keychain item. The initializer doesn't access the keychain.
     public init(service: String, account: String = "token", accessGroup: String? = nil) {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Keeps one user's token between launches. Use ``FileTokenStore`` on any platform, or `KeychainTokenStore` on Apple's.
+/// Keeps one user's token between launches. Use ``FileTokenStore`` on any platform, or `KeychainTokenStore` on Apple's
+/// platforms.
 ///
-/// Test your own store with `TokenStoreSuite` of `ErrandOAuthTesting`. Several tasks use a store at the same time. Its
-/// description must not show the token.
+/// To test your own store, use `TokenStoreSuite` from `ErrandOAuthTesting`. Several tasks use a store at the same time.
+/// The store's description must not show the token.
 ///
-/// If several sessions or processes share a token, implement ``exclusively(_:)``. Otherwise two of them may use one
-/// refresh token, and a server that rotates refresh tokens then signs the user out.
+/// If several sessions or processes share a token, implement ``exclusively(_:)``. Otherwise two of them may use the
+/// same refresh token. A server that accepts each refresh token only once then signs the user out.
 public protocol TokenStore: Sendable {
     /// Returns the stored token, or nil if there isn't one.
     func load() async throws -> OAuthToken?
@@ -14,15 +15,15 @@ public protocol TokenStore: Sendable {
     func save(_ token: OAuthToken) async throws
     /// Removes the token, if there is one.
     func remove() async throws
-    /// Runs a closure, such as a refresh, that uses the store's other methods. No other store of the same token runs a
-    /// closure in the meantime, in any process. By default, runs the closure at once.
+    /// Runs a closure, such as a refresh, while no other store with the same token runs one, in this process or
+    /// another. The closure uses the store's other methods. The default implementation runs the closure immediately.
     ///
-    /// Throws the closure's error, or an error if the wait for another closure is cancelled or takes too long.
+    /// Throws the closure's error. Also throws if the wait for another closure is cancelled or takes too long.
     func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value
 }
 
 extension TokenStore {
-    /// Runs the closure at once.
+    /// Runs the closure immediately.
     public func exclusively<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         try await body()
     }

@@ -2,15 +2,15 @@ public import Errand
 public import ErrandAuthentication
 public import ErrandEssentials
 
-/// An access token, and what's needed to renew it.
+/// An access token with its expiry and its refresh token.
 ///
-/// Encode it only to store it, because the encoding contains the tokens. Descriptions mask them.
+/// Encode a token only to store it, because the encoding contains the secrets. Descriptions mask the secrets.
 public struct OAuthToken: Credential, Hashable, Codable {
     /// How a request proves that it may use the access token.
     public enum Kind: String, Sendable, Hashable, Codable, CustomStringConvertible {
-        /// Anyone who has the token can use it (RFC 6750).
+        /// A bearer token: anyone who has the token can use it (RFC 6750).
         case bearer = "Bearer"
-        /// Each request also needs a proof signed with a key (RFC 9449).
+        /// A DPoP token: each request also needs a proof that is signed with a key (RFC 9449).
         case dpop = "DPoP"
 
         /// The scheme in the `Authorization` header, such as "Bearer".
@@ -36,10 +36,10 @@ public struct OAuthToken: Credential, Hashable, Codable {
     public var refreshToken: String?
     /// The token's scope, separated by spaces, or nil if the server didn't send it.
     public var scope: String?
-    /// The ID token of OpenID Connect, if the server sent one. The client doesn't verify its signature, because it came
-    /// from the token endpoint. Verify ID tokens from other sources.
+    /// The OpenID Connect ID token, if the server sent one. The client doesn't verify the ID token's signature, because
+    /// the ID token came directly from the token endpoint over TLS. Verify ID tokens from other sources.
     public var idToken: String?
-    /// The user: the ID token's subject, if there is one. See `Credential.owner`.
+    /// The user's ID: the subject of the ID token, if the server sent one. See `Credential.owner`.
     public var owner: String?
 
     /// Creates a token. Optional parts default to nil.
