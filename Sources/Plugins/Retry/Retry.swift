@@ -14,7 +14,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandSupport
 
-/// Retries failed requests if that is safe and may help.
+/// Retries failed requests if sending them again is safe and may help.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
@@ -23,8 +23,9 @@ import ErrandSupport
 /// ``RetryPolicy`` decides which requests are retried. Accessories see each retry as an attempt of the same activity.
 /// `.retry` also installs a ``HostLimitFilter``, which pauses all calls to a host that sent `Retry-After`.
 ///
-/// If several filters can repeat a request, for example a retry and a download, only the innermost does. Failures of a
-/// streamed response aren't retried after its head has arrived, because your code reads the body.
+/// If several filters can repeat a request, for example a retry and a download, only the innermost of them does so. A
+/// streamed response isn't retried after its head has arrived, because your code may already have read a part of the
+/// body.
 public struct RetryFilter: Filter {
     /// The policy for requests that don't have their own.
     public let policy: RetryPolicy
@@ -40,7 +41,7 @@ public struct RetryFilter: Filter {
 
     init(_ policy: RetryPolicy, isRequired: Bool) { (self.policy, self.isRequired) = (policy, isRequired) }
 
-    /// The trait ``FilterTraits/retries``. A filter that a request or tag requires is also ``FilterTraits/unique``.
+    /// The trait ``FilterTraits/retries``. If a request or tag installed the filter, also ``FilterTraits/unique``.
     public var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
     /// The filter's line in the agent's `explain`.
@@ -48,7 +49,7 @@ public struct RetryFilter: Filter {
         policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
 
-    /// Reports a problem if a hedge or another retry is an outer filter.
+    /// Reports a problem if a hedge filter or another retry filter is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
         case is HedgeFilter:

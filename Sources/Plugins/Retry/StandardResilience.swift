@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Combines a host limit, retry, breaker and attempt timeout in the right order.
+/// Combines a retry, a host limit, a circuit breaker and an attempt timeout in the right order.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience])
@@ -14,18 +14,18 @@ import ErrandEssentials
 /// | ``BreakerFilter`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeoutFilter`` | before the transport | 30 seconds |
 ///
-/// `.retry` installs only the retry and the host limit. To limit the whole call, set its `deadline`: the filters don't
-/// start a wait that would end later.
+/// `.retry` installs only the retry and the host limit. To limit the time of the whole call, set its `deadline`. The
+/// filters don't start a wait that would end after the deadline.
 public struct StandardResilience: FilterGroup {
     /// The settings of the filters in the group. Change them before you install the group.
     public struct Settings: Sendable {
         /// When and how often requests are retried. Defaults to three attempts.
         public var retry = RetryPolicy.standard
-        /// The limits of each host. Defaults to 64 concurrent requests. `retry.maximumRetryAfter` also limits their
-        /// pauses.
+        /// The limits for each host. Defaults to 64 concurrent requests. `retry.maximumRetryAfter` also limits the
+        /// pauses that a host can ask for.
         public var limits = HostLimits(maximumConcurrent: 64)
-        /// When requests to a host are rejected for a while, or nil for no breaker. Defaults to ``BreakerPolicy``'s
-        /// defaults.
+        /// The policy for rejecting requests to a host that is down, or nil for no breaker. Defaults to
+        /// ``BreakerPolicy``'s defaults.
         public var breaker: BreakerPolicy? = BreakerPolicy()
         /// The maximum time of an attempt, or nil for no limit. Defaults to 30 seconds. Increase it for long uploads
         /// and downloads.
@@ -97,15 +97,15 @@ public struct ResilienceError: CodedError, Sendable {
 extension FailureCode<ResilienceError> {
     /// The host's breaker is open, because too many requests to it have failed.
     public static var breakerOpen: Self { Self("breakerOpen", 1) }
-    /// The host allows the request only after the call's deadline or the maximum wait.
+    /// The request's turn would come only after the call's deadline or the maximum wait.
     public static var waitTooLong: Self { Self("waitTooLong", 2) }
     /// Too many requests are already waiting for the host.
     public static var queueFull: Self { Self("queueFull", 3) }
 }
 
 extension ResilienceError: RequestFailure {
-    /// Returns true, because the host may accept the request later, so a cache can use a stale response. A retry
-    /// repeats the request only if its policy includes this error.
+    /// Returns true, because the host may accept the request later. A cache can therefore use a stale response instead.
+    /// A retry repeats the request only if its policy includes this error.
     public var isRetryable: Bool { true }
 }
 

@@ -10,7 +10,7 @@ public struct SigningError: CodedError, Sendable {
     public let code: Code
     /// Describes the failure, without secrets.
     public let message: String
-    /// The response without a valid signature. A streamed body is left out.
+    /// The response that doesn't have a valid signature. If its body is a stream, the body is left out.
     public internal(set) var response: HTTPResponse?
 
     /// Creates an error, for your own signers.
@@ -46,9 +46,9 @@ extension SigningError: CustomReflectable {
 }
 
 extension FailureCode<SigningError> {
-    /// The message lacks a component of the signature.
+    /// The message lacks a component that the signature must cover.
     public static var missingComponent: Self { Self("missingComponent", 1) }
-    /// A component's name or parameters are invalid, or it occurs twice.
+    /// A component's name or parameters are invalid, or a component occurs twice.
     public static var invalidComponent: Self { Self("invalidComponent", 2) }
     /// A component's value can't be signed, for example because it isn't ASCII.
     public static var invalidValue: Self { Self("invalidValue", 3) }

@@ -7,15 +7,17 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .attemptTimeout(.seconds(10))])
 /// ```
 ///
-/// A request's `timeout` limits inactivity, and its `deadline` limits the whole call. This filter limits one request on
-/// the wire, until its response is in memory or until the head of a stream has arrived. Then it throws `ErrandError`
-/// with `timedOut`, which retries repeat and breakers count. It runs right before the transport, after host limits and
-/// breakers.
+/// A request's `timeout` limits inactivity, and its `deadline` limits the whole call. This filter instead limits each
+/// attempt, from its start until the response is in memory. For a streamed response, the attempt ends when the head has
+/// arrived.
+///
+/// When the time is up, the attempt throws `ErrandError` with `timedOut`. Retries repeat such an attempt, and breakers
+/// count it as a failure. The filter runs right before the transport, after host limits and breakers.
 public struct AttemptTimeoutFilter: Filter {
     /// The longest time of an attempt.
     public let timeout: Duration
 
-    /// Creates a filter. With zero or a negative time, every attempt that has to wait fails.
+    /// Creates a filter. If `timeout` is zero or negative, every attempt that has to wait fails.
     public init(_ timeout: Duration) { self.timeout = timeout }
 
     /// Runs in the stage ``FilterStages/wire``.
@@ -29,7 +31,7 @@ public struct AttemptTimeoutFilter: Filter {
         outer is FaultInjectionFilter ? "the timeout doesn't end injected faults" : nil
     }
 
-    /// Sends the request. Cancels it and throws `ErrandError` with `timedOut` when the time is up.
+    /// Sends the request. When the time is up, cancels the request and throws `ErrandError` with `timedOut`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let attempt = SentTask(exchange, next)
         if attempt.isFinished { return try await attempt.value }

@@ -6,16 +6,16 @@ public import Errand
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .breaker])
 /// ```
 ///
-/// The breaker of a host opens once too many requests have failed. While it's open, requests throw
-/// ``ResilienceError/Code/breakerOpen``. After a pause, it sends one request as a probe and still rejects all others.
-/// It closes if the probe succeeds, and pauses longer if the probe fails. If the probe is cancelled, the next request
-/// is the probe.
+/// A host's breaker opens when too many requests to the host have failed. While the breaker is open, requests throw
+/// ``ResilienceError/Code/breakerOpen``. After a pause, the breaker lets a single request through as a probe, and still
+/// rejects all others. If the probe succeeds, the breaker closes. If the probe fails, the breaker stays open for a
+/// longer pause. If the probe is cancelled, the next request becomes the probe.
 ///
-/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
-/// Cancelled requests don't count. An attempt that the call's deadline ends after a second or more counts as a failure.
-/// Each port of a host has its own breaker.
+/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open. Each
+/// port of a host has its own breaker. Cancelled requests don't count. If the call's deadline ends an attempt that has
+/// run for at least a second, the attempt counts as a failure.
 public struct BreakerFilter: Filter {
-    /// When the breaker opens, and for how long.
+    /// The policy that decides when a breaker opens, and for how long.
     public let policy: BreakerPolicy
     private let states: HostTable<BreakerState>
 
@@ -117,9 +117,10 @@ public struct BreakerPolicy: Sendable {
     public var failureShare: Double
     /// The minimum number of requests to a host within the window before the breaker can open. Defaults to 10.
     public var minimumRequests: Int
-    /// How long the breaker counts a result. Defaults to 30 seconds.
+    /// How long a result counts after a request has ended. Defaults to 30 seconds.
     public var window: Duration
-    /// The time the breaker stays open before it sends a probe. Doubles with each failed probe. Defaults to 5 seconds.
+    /// The time that the breaker stays open before it sends a probe. The time doubles with each failed probe. Defaults
+    /// to 5 seconds.
     public var pause: Duration
     /// The longest pause after repeated failed probes. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
@@ -128,7 +129,8 @@ public struct BreakerPolicy: Sendable {
     /// A response with `Retry-After` doesn't count, because the host is up.
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
-    /// and `truncated`. With `timedOut`, an attempt that the call's deadline ends after a second or more counts too.
+    /// and `truncated`. If the set contains `timedOut`, attempts that the call's deadline ends after at least a second
+    /// also count.
     public var errors: Set<ErrandError.Code> = .retryable
 
     /// Creates a policy. Arguments default to the values of the properties.

@@ -9,9 +9,9 @@ import Synchronization
 ///     filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall])])
 /// ```
 ///
-/// The seed determines the faults of the first request, the second, and so on, so you can repeat a run. Put the filter
-/// last in the array, so retries, host limits and breakers see the faults. It runs right before the transport. Delays
-/// use the agent's `TimeSource`.
+/// The seed determines which fault the first request gets, which the second, and so on, so you can repeat a run. Put
+/// the filter last in the array, so retries, host limits and breakers see the faults. The filter runs right before the
+/// transport, and its delays use the agent's `TimeSource`.
 public struct FaultInjectionFilter: Filter {
     private let seed: UInt64
     private let failingShare: Double

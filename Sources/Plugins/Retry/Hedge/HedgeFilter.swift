@@ -9,15 +9,18 @@ import Synchronization
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
-/// A request is slow if it takes longer than 95 % of earlier requests to the host. The filter cancels the request that
-/// loses. Hedging adds at most 5 % more requests. See ``HedgePolicy``.
+/// By default, a request is slow if it takes longer than 95 % of the recent requests to its host. When a good response
+/// arrives, the filter cancels the other request. By default, hedging adds at most 5 % more requests. See
+/// ``HedgePolicy``.
 ///
-/// Only requests with idempotent methods (RFC 9110, section 9.2.2) are hedged, unless ``HedgePolicy/isRepeatable``
-/// specifies otherwise, and only if their bodies are in memory. Both requests are attempts of the same activity.
-/// Install the filter after a retry and before filters that sign. To hedge only some calls, keep one filter, so it
-/// learns from earlier calls, and pass it with `CallOptions(filters: [hedge])`.
+/// The filter hedges only requests with idempotent methods (RFC 9110, section 9.2.2), unless
+/// ``HedgePolicy/isRepeatable`` specifies otherwise. A request's body must be in memory. To accessories, both requests
+/// are attempts of the same activity.
+///
+/// Install the filter after a retry and before filters that sign. To hedge only some calls, create one filter and pass
+/// it to each of them with `CallOptions(filters: [hedge])`, so it learns from earlier calls.
 public struct HedgeFilter: Filter {
-    /// When a second request is sent.
+    /// The policy that decides when to send a second request.
     public let policy: HedgePolicy
     private let histories: HostTable<HedgeHistory>
 
@@ -195,15 +198,15 @@ final class HedgeHistory: HostRecord {
 
 /// When ``HedgeFilter`` sends a second request.
 public struct HedgePolicy: Sendable, Hashable {
-    /// The maximum number of second requests per call, from 0 to 1. Defaults to 0.05.
+    /// The maximum share of calls for which a second request is sent, from 0 to 1. Defaults to 0.05.
     public var share: Double
-    /// The share of earlier requests to the host that must have been faster. Defaults to 0.95.
+    /// The share of earlier requests to the host that a slow request must exceed in duration. Defaults to 0.95.
     public var percentile: Double
     /// The number of earlier requests to a host before its requests are hedged. Defaults to 20.
     public var minimumSamples: Int
     /// The shortest wait before a second request. Defaults to 1 millisecond.
     public var minimumDelay: Duration = .milliseconds(1)
-    /// Whether requests can be sent twice. Defaults to nil: only requests with idempotent methods can.
+    /// Whether requests can be sent twice. Defaults to nil, which allows it only for requests with idempotent methods.
     public var isRepeatable: Bool?
 
     /// Creates a policy. Arguments default to the values of the properties.

@@ -11,13 +11,13 @@ import Synchronization
 /// ```
 ///
 /// The filter runs right before the transport, so it limits attempts and redirects, but not responses from a cache.
-/// Requests wait in order of arrival. A request throws ``ResilienceError`` immediately if its turn would come after its
-/// deadline.
+/// Requests wait in order of arrival. If a request's turn would come after its deadline, the request throws
+/// ``ResilienceError`` immediately.
 ///
-/// A host pauses all requests with `Retry-After` and status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3), or with
-/// an exhausted `RateLimit` field. After a pause, one request goes first. Each response then admits two more requests,
-/// or as many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's
-/// sent. Each port of a host has its own limits.
+/// All requests to a host pause if a response has the status 403, 429 or 500 to 599 and a `Retry-After` (RFC 9110,
+/// section 10.2.3), or if its `RateLimit` field allows no more requests. After a pause, a single request is sent first.
+/// Each response then admits two more requests, or as many as its `RateLimit` field allows. If a request waited in the
+/// transport, the filter checks it again right before it's sent. Each port of a host has its own limits.
 public struct HostLimitFilter: Filter {
     /// The limits that apply to each host.
     public let limits: HostLimits
@@ -99,8 +99,9 @@ public struct HostLimitFilter: Filter {
 }
 
 extension HostLimitFilter: PreSendFilter {
-    /// Throws if the host paused while the request waited in the transport. The filter then queues the request again. A
-    /// request whose body can be read only once passes, because the transport has already opened the body.
+    /// Throws if the host asked for a pause while the request waited in the transport. The filter then queues the
+    /// request again. A request whose body can be read only once is sent anyway, because the transport has already
+    /// opened the body.
     public func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now

@@ -2,21 +2,22 @@ import Errand
 
 /// The limits of a ``HostLimitFilter`` for each host.
 public struct HostLimits: Sendable, Hashable {
-    /// The maximum number of concurrent requests. A streamed response counts until its body ends. Defaults to nil: no
-    /// limit.
+    /// The maximum number of concurrent requests. A request with a streamed response counts until the body ends.
+    /// Defaults to nil, which means no limit.
     public var maximumConcurrent: Int?
-    /// The maximum number of requests per period. Defaults to nil: no limit.
+    /// The maximum number of requests per period. Defaults to nil, which means no limit.
     public var rate: RequestRate?
-    /// The maximum pause for `Retry-After` or a `RateLimit` field. Longer pauses are shortened. Defaults to 60 seconds.
+    /// The maximum pause that a host can ask for with `Retry-After` or a `RateLimit` field. Longer pauses are
+    /// shortened. Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
-    /// The maximum wait of a request, after which it throws ``ResilienceError/Code/waitTooLong``. Defaults to 120
-    /// seconds.
+    /// The maximum time that a request waits for its turn. If the wait is longer, the request throws
+    /// ``ResilienceError/Code/waitTooLong``. Defaults to 120 seconds.
     public var maximumWait: Duration = .seconds(120)
     /// The maximum number of waiting requests. Further requests throw ``ResilienceError/Code/queueFull``. Defaults to
     /// 10,000.
     public var maximumQueue = 10_000
 
-    /// Creates limits. By default, only hosts limit requests.
+    /// Creates limits. By default, requests are limited only if a host asks for it.
     public init(maximumConcurrent: Int? = nil, rate: RequestRate? = nil, maximumPause: Duration = .seconds(60)) {
         (self.maximumConcurrent, self.rate, self.maximumPause) = (maximumConcurrent, rate, maximumPause)
     }

@@ -1,19 +1,21 @@
 import Errand
 import Synchronization
 
-/// Limits the retries of all calls to a host, so a failing server isn't flooded.
+/// Limits the retries of all calls to a host, so retries don't overload a failing server.
 ///
-/// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries are always allowed, so
-/// an app that just started can retry, but they count against the share of later calls. Over time, a server that fails
-/// every call receives at most 1 + `share` times the app's calls. Up to 100 unused retries are kept for later.
+/// The number of retries is at most `share` times the number of calls to the host. The first `reserve` retries are
+/// always allowed, so an app that just started can retry, but these retries reduce the number that later calls may use.
+/// Over time, a server that fails every call receives at most 1 + `share` times the app's calls. Up to 100 unused
+/// retries are kept for later.
 public struct RetryBudget: Sendable, Hashable {
     /// The number of retries per call. Defaults to 0.1.
     public var share: Double
-    /// The number of retries allowed regardless of earlier calls, and at least those of one call. Defaults to 5.
+    /// The number of retries that are allowed before there have been enough calls. It counts as at least the number of
+    /// retries that a single call may use. Defaults to 5.
     public var reserve: Int
-    /// How long calls and retries count, if the host responds to some of them. Defaults to 60 seconds.
+    /// How long calls and retries count, if some calls to the host succeed. Defaults to 60 seconds.
     ///
-    /// The counts of a host that fails every call never expire.
+    /// If every call to a host fails, the counts never expire.
     public var period: Duration
 
     /// Creates a budget. A share that is negative or NaN counts as 0.

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandBackoff
 
-/// Specifies which failures are retried, how often, and after which waits.
+/// Decides which failed requests are retried, how often, and how long to wait before each retry.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry(RetryPolicy(maximumAttempts: 5))])
@@ -17,7 +17,7 @@ public import ErrandBackoff
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts per call, including the first. 1 disables retries. Defaults to 3.
     public var maximumAttempts: Int
-    /// The waits between attempts, unless the server asks for a wait. Defaults to ``Backoff``'s defaults.
+    /// The waits between attempts, unless the server sends `Retry-After`. Defaults to ``Backoff``'s defaults.
     public var backoff: Backoff
     /// The statuses to retry. Defaults to 408, 425, 429, 500, 502, 503 and 504. A status that the request accepts isn't
     /// retried.
@@ -30,17 +30,17 @@ public struct RetryPolicy: Sendable {
     /// Whether to add an `Idempotency-Key` to calls whose method isn't idempotent, so they can be retried
     /// (draft-ietf-httpapi-idempotency-key-header). Defaults to false.
     ///
-    /// All attempts of a call send the same key. The server must support the field. A request's own field isn't
-    /// replaced.
+    /// All attempts of a call send the same key. The server must support the field. If a request has its own
+    /// `Idempotency-Key`, the filter keeps it.
     public var addsIdempotencyKey = false
     /// The maximum wait for a `Retry-After`. Longer waits are shortened. Defaults to 60 seconds.
     public var maximumRetryAfter: Duration = .seconds(60)
-    /// The limit on retries of all calls to a host, or nil for no limit. Defaults to 10 % of the calls.
+    /// The limit for the retries of all calls to a host, or nil for no limit. Defaults to 10 % of the calls.
     public var budget: RetryBudget? = RetryBudget()
-    /// Returns whether to retry another kind of error. Defaults to nil.
+    /// A closure that returns whether to retry an error that isn't in ``errors``. Defaults to nil.
     ///
-    /// If you set this closure, each response is checked before it's accepted, so failed checks can be retried. The
-    /// closure receives `ErrandError` with `checkFailed`, or the check's own error.
+    /// If you set this closure, the filter runs the response checks of each attempt, so it can retry failed checks. The
+    /// closure receives a failed check as `ErrandError` with `checkFailed`, or as the check's own error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
@@ -81,8 +81,8 @@ public struct RetryPolicy: Sendable {
 /// }
 /// ```
 ///
-/// The request is retried even if the agent has no retry filter. Its calls then don't share a budget, and don't pause
-/// the host for other calls.
+/// The request is retried even if the agent doesn't have a retry filter. In this case, its calls don't share a retry
+/// budget, and a `Retry-After` doesn't pause other calls to the host.
 public protocol RetryableRequest: FilterProvidingRequest {
     /// The policy to use instead of the agent's.
     var retryPolicy: RetryPolicy { get }
@@ -95,9 +95,10 @@ extension RetryableRequest {
 
 /// Sets the policy of a call. Defaults to nil.
 extension RetryPolicy: TagKey {
-    /// Calls without this tag use the policy of the request or agent.
+    /// Nil. Calls without this tag use the policy of the request or agent.
     public static var defaultValue: RetryPolicy? { nil }
-    /// Returns true, because retries can change the response, so calls with different policies don't share one.
+    /// Returns true, because retries can change the response. Calls with different policies therefore don't share a
+    /// response.
     public static var affectsResponse: Bool { true }
 }
 

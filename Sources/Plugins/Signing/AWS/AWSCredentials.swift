@@ -6,8 +6,8 @@ public struct AWSCredentials: Sendable, Hashable {
     public let accessKeyID: String
     let secretAccessKey: String
     let sessionToken: String?
-    /// Identifies the user to caches. Defaults to the access key's ID. Set it for temporary credentials, whose ID
-    /// changes.
+    /// A text that identifies the user to caches. Defaults to the access key's ID. Set it for temporary credentials,
+    /// because their ID changes.
     public let owner: String
 
     /// Creates credentials.
@@ -16,7 +16,7 @@ public struct AWSCredentials: Sendable, Hashable {
     ///   - accessKeyID: The access key's ID.
     ///   - secretAccessKey: The secret key.
     ///   - sessionToken: The token of temporary credentials. Defaults to nil.
-    ///   - owner: Identifies the user to caches. Defaults to nil: the access key's ID.
+    ///   - owner: A text that identifies the user to caches. Defaults to nil, which means the access key's ID.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil, owner: String? = nil) {
         (self.accessKeyID, self.secretAccessKey) = (accessKeyID, secretAccessKey)
         (self.sessionToken, self.owner) = (sessionToken, owner ?? accessKeyID)

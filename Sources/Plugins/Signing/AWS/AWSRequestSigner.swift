@@ -12,23 +12,24 @@ import ErrandSupport
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.signing(signer)])
 /// ```
 ///
-/// The signature covers the method, the URL, the body, and all fields except those that transports and proxies change.
-/// A request that already has an `Authorization` field throws ``SigningError``.
+/// The signature covers the method, the URL, the body, and all header fields that transports and proxies don't change.
+/// If a request already has an `Authorization` field, signing throws ``SigningError``.
 public struct AWSRequestSigner: RequestSigner {
     /// How the signature encodes the path.
     public enum PathRules: Sendable, Hashable {
-        /// Removes dot segments and empty segments, and encodes the path twice. For all services except S3.
+        /// For all services except S3. Removes dot segments and empty segments, and encodes the path twice.
         case general
-        /// Encodes the unchanged path once. For S3. Adds `X-Amz-Content-SHA256` to the request.
+        /// For S3. Encodes the unchanged path once, and adds `X-Amz-Content-SHA256` to the request.
         case s3
     }
 
     /// How the signature covers the body.
     public enum Payload: Sendable, Hashable {
-        /// Covers the SHA-256 of a body in memory, or the request's own `X-Amz-Content-SHA256`. For S3, other bodies of
-        /// known length are signed chunk by chunk while they're sent. For other services, they throw ``SigningError``.
+        /// Covers the SHA-256 of a body in memory, or the digest in the request's own `X-Amz-Content-SHA256`. For S3,
+        /// files and streams of known length are signed chunk by chunk while they're sent. For other services, files
+        /// and streams throw ``SigningError``.
         case signed
-        /// Like ``signed``, but reads files and streams twice: for the SHA-256, and to send them.
+        /// Like ``signed``, but reads files and streams twice: first to compute the SHA-256, and then to send the body.
         case signedAfterReading
         /// Doesn't cover the body. S3 accepts this over https, but few other services do.
         case unsigned
@@ -56,8 +57,8 @@ public struct AWSRequestSigner: RequestSigner {
     /// - Parameters:
     ///   - region: The AWS region.
     ///   - service: The service's name in signatures.
-    ///   - credentials: Returns the current credentials. The signer calls it several times for each request, so cache
-    ///     them.
+    ///   - credentials: Returns the current credentials. The signer calls this closure several times for each request,
+    ///     so cache the credentials.
     public init(
         region: String, service: String, credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) {
@@ -103,13 +104,15 @@ public struct AWSRequestSigner: RequestSigner {
         }
     }
 
-    /// Returns a URL that contains a signature. Anyone who has this URL can use it, without credentials.
+    /// Returns a presigned URL: a URL that contains a signature. Anyone who has this URL can send the request without
+    /// credentials.
     ///
     /// For the service `iotdevicegateway`, the session token follows the signature, as AWS IoT requires.
     ///
     /// - Parameters:
-    ///   - request: The request that the URL allows. Its fields must be sent too, because the signature covers them.
-    ///     The signature covers the body except for S3, so for other services the body must be in memory.
+    ///   - request: The request that the URL allows. Send the URL with all header fields of this request, because the
+    ///     signature covers them. For services other than S3, the signature also covers the body, which must be in
+    ///     memory.
     ///   - lifetime: How long the URL is valid, from one second to seven days.
     ///   - date: The current date.
     public func presignedURL(

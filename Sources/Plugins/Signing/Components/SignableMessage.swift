@@ -28,7 +28,7 @@ public struct SignableMessage: Sendable {
     /// The target in the request line. Set it if it isn't the URL's path and query: an absolute URL for a proxy, a host
     /// with a port, or `*`. Defaults to nil.
     public var requestTarget: String?
-    /// The types of structured fields that the specifications don't define. Defaults to no fields.
+    /// The structured types of fields that the signer doesn't know, such as your own fields. Defaults to no fields.
     public var fieldTypes: [HTTPHeaderName: FieldType] = [:]
     var content: Data?
     private let related: [SignableMessage]
@@ -46,7 +46,7 @@ public struct SignableMessage: Sendable {
         }
     }
 
-    /// Creates a message from a response and its request.
+    /// Creates a message from a response and the request that it answers.
     public init(_ response: HTTPResponse, to request: HTTPRequest?) {
         start = .response(status: response.status)
         (headers, content) = (response.headers, response.body.data)

@@ -2,7 +2,8 @@ public import ErrandHTTP
 public import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// A part of a message that a signature covers (RFC 9421, section 2). It's a field, or derived from the message.
+/// A part of a message that a signature covers (RFC 9421, section 2): a header field, or a derived component such as
+/// the method.
 ///
 /// ```swift
 /// let components: [SignatureComponent] = [
@@ -49,16 +50,17 @@ public struct SignatureComponent: Sendable, Hashable, ExpressibleByStringLiteral
         Self(name: "@query-param", parameters: ["name": .string(encodedParameter(name))])
     }
 
-    /// The field in the strict form of its structured type (`sf`). Intermediaries can change spaces in it.
+    /// The field in the strict form of its structured type (`sf`). The signature then stays valid if an intermediary
+    /// changes spaces in the field.
     public var structured: SignatureComponent { with("sf", .boolean(true)) }
-    /// The bytes of each line (`bs`). Use it for values that aren't ASCII, and for fields whose lines can't be
-    /// combined.
+    /// The field as the bytes of each of its lines (`bs`). Use it for values that aren't ASCII, and for fields whose
+    /// lines can't be combined.
     public var binary: SignatureComponent { with("bs", .boolean(true)) }
-    /// Returns the component for one member of a dictionary field (`key`).
+    /// Returns the component for a single member of a dictionary field (`key`).
     public func member(_ key: String) -> SignatureComponent { with("key", .string(key)) }
     /// The field in the trailers (`tr`).
     public var inTrailers: SignatureComponent { with("tr", .boolean(true)) }
-    /// The same component of the response's request (`req`).
+    /// The same component, but from the request that the response answers (`req`).
     public var ofRequest: SignatureComponent { with("req", .boolean(true)) }
 
     private func with(_ key: String, _ value: StructuredField.BareItem) -> SignatureComponent {

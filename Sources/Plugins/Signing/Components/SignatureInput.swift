@@ -7,7 +7,7 @@ public import ErrandHTTPFields
 public struct SignatureInput: Sendable, Hashable {
     /// The components, in order. Each occurs once.
     public let components: [SignatureComponent]
-    /// All parameters in order. The signature covers unknown ones too.
+    /// All parameters in order. The signature also covers unknown parameters.
     public let parameters: StructuredField.Parameters
 
     /// A limit against attacks: each component costs time.
@@ -55,7 +55,7 @@ public struct SignatureInput: Sendable, Hashable {
     public var created: Date? { parameters["created"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
     /// The expiry date (`expires`), if the signature has one.
     public var expires: Date? { parameters["expires"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
-    /// The `nonce`, which is different in each signature. Nil if the signature has none.
+    /// The `nonce`, which is different in each signature. Nil if the signature doesn't have a nonce.
     public var nonce: String? { parameters["nonce"]?.text }
     /// The algorithm's name (`alg`). Nil if the key determines it.
     public var algorithm: String? { parameters["alg"]?.text }

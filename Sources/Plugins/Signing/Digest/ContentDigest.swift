@@ -34,14 +34,14 @@ public struct ContentDigest: Sendable, Hashable {
     /// The digests with known algorithms.
     public let entries: [Entry]
 
-    /// Computes digests. Throws ``ErrandKeys/KeyError`` if the platform has no library for it.
+    /// Computes digests of data. Throws ``ErrandKeys/KeyError`` if the platform's cryptography library is missing.
     public init(of data: Data, _ algorithms: [Algorithm]) throws {
         entries = try algorithms.map { Entry(algorithm: $0, bytes: try KeyDigest.digest(of: data, $0.digest)) }
     }
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Parses a field, and ignores digests with other algorithms. Throws ``SigningError`` with
+    /// Parses a field. Ignores digests with other algorithms than ``Algorithm``. Throws ``SigningError`` with
     /// ``Errand/FailureCode/digestMismatch`` if the field is malformed or has no digest with a known algorithm.
     public init(parsing text: String) throws {
         guard let fields = try? StructuredField.Dictionary(parsing: text) else {
@@ -64,8 +64,8 @@ public struct ContentDigest: Sendable, Hashable {
         entries.map { "\($0.algorithm.rawValue)=:\($0.bytes.base64EncodedString()):" }.joined(separator: ", ")
     }
 
-    /// Returns whether all digests match the bytes. Throws ``ErrandKeys/KeyError`` if the platform has no library for
-    /// it.
+    /// Returns whether all digests match the bytes. Throws ``ErrandKeys/KeyError`` if the platform's cryptography
+    /// library is missing.
     public func matches(_ data: Data) throws -> Bool {
         try entries.allSatisfy { try KeyDigest.digest(of: data, $0.algorithm.digest) == $0.bytes }
     }

@@ -1,8 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// Signs requests. ``HTTPMessageSigner`` and ``AWSRequestSigner`` conform to it. To sign for another gateway, conform
-/// to it and pass the signer to `.signing`:
+/// Signs requests, as ``HTTPMessageSigner`` and ``AWSRequestSigner`` do. To sign in another scheme, write a type that
+/// conforms to this protocol, and pass it to `.signing`:
 ///
 /// ```swift
 /// struct GatewaySigner: RequestSigner {
@@ -18,18 +18,22 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// The filter does the rest: it checks origins, signs each attempt and redirect, corrects the clock, keeps users apart,
-/// and masks fields in logs.
+/// ``SigningFilter`` does the rest:
+///
+/// - It signs each attempt and each redirect, but only for trusted origins.
+/// - It corrects the date if the server's clock differs.
+/// - It keeps users apart in caches.
+/// - It masks the added fields in logs.
 public protocol RequestSigner: Sendable {
-    /// Describes the scheme in `agent.explain`. Must not contain a secret.
+    /// A description of the scheme for `agent.explain`. It must not contain a secret.
     var explanation: String { get }
-    /// The added fields that logs may show. Logs mask all other fields that the signer adds or changes. Defaults to no
-    /// fields.
+    /// The names of added fields that logs may show. Logs mask all other fields that the signer adds or changes.
+    /// Defaults to no fields.
     var plainFields: Set<HTTPHeaderName> { get }
-    /// Returns a text that identifies the key's owner to caches, such as the key's ID. It must differ between users,
-    /// and stay the same for one user. The default returns nil: no request finds a cached response.
+    /// Returns a text that identifies the key's owner to caches, such as the key's ID. The text must differ between
+    /// users, and always be the same for one user. The default returns nil, so no request finds a cached response.
     func owner() async throws -> String?
-    /// Signs a request. Called for each request on the wire, with the unsigned request.
+    /// Signs a request. The filter calls this method for each attempt and each redirect, with the unsigned request.
     ///
     /// - Parameters:
     ///   - request: The request. The signer may change its fields and its body.
@@ -64,7 +68,8 @@ public enum SigningMode: TagKey, Sendable, Hashable {
 
     /// ``SigningMode/on``.
     public static var defaultValue: SigningMode { .on }
-    /// True: responses may depend on the signature, so calls with different modes don't share one.
+    /// True, because responses may depend on the signature. Calls with different modes therefore don't share a
+    /// response.
     public static var affectsResponse: Bool { true }
 }
 

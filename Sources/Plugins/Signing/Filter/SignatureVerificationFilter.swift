@@ -5,11 +5,13 @@ import ErrandMessageSyntax
 
 /// Verifies the signature of each response. Create it with `.verifyingSignatures`.
 ///
-/// A response without a valid signature throws ``SigningError``. The filter verifies the head first. It verifies the
-/// digest of a streamed body at the body's end, where a reader gets the error.
+/// If a response doesn't have a valid signature, the request throws ``SigningError``. The filter verifies the signature
+/// when the response's head arrives. The digest of a streamed body is verified at the end of the body. If it doesn't
+/// match, reading the body throws.
 ///
-/// List it right after `.signing`, so a response's signature can cover the request's. The filter asks for responses
-/// without a content coding, because `Content-Digest` covers the bytes on the wire.
+/// List this filter right after `.signing`, so a response's signature can cover the request's signature. The filter
+/// asks for responses without a content coding, because `Content-Digest` covers the encoded bytes, which the filter
+/// doesn't see.
 public struct SignatureVerificationFilter: Filter {
     private let verifier: HTTPMessageVerifier
     private let wanted: AcceptSignature?
@@ -19,7 +21,7 @@ public struct SignatureVerificationFilter: Filter {
         (self.verifier, self.wanted, self.origins) = (verifier, wanted, origins)
     }
 
-    /// Asks for signatures in the call stage, and verifies them in the wire stage.
+    /// `.call` asks for signatures, and `.wire` verifies them.
     public var stages: FilterStages { [.call, .wire] }
     /// The filter's line in `agent.explain`.
     public var explanation: String { "verifies the signatures of responses" }
@@ -96,9 +98,10 @@ extension Filter where Self == SignatureVerificationFilter {
     /// Creates a filter that verifies the signature of each response.
     ///
     /// - Parameters:
-    ///   - verifier: The keys and the requirements.
-    ///   - wanted: Sent as `Accept-Signature` unless the request has one. Defaults to nil.
-    ///   - origins: The origins to verify. Defaults to nil: the agent's trusted origins.
+    ///   - verifier: Verifies the signatures, with your keys and requirements.
+    ///   - wanted: The signatures to ask for in `Accept-Signature`, unless the request has its own field. Defaults to
+    ///     nil, which omits the field.
+    ///   - origins: The origins whose responses are verified. Defaults to nil, which means the agent's trusted origins.
     public static func verifyingSignatures(
         by verifier: HTTPMessageVerifier, accepting wanted: AcceptSignature? = nil, origins: TrustedOrigins? = nil
     ) -> SignatureVerificationFilter { SignatureVerificationFilter(verifier, wanted, origins) }

@@ -3,15 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Signs each request on the wire. Create it with `.signing`.
+/// Signs requests right before they're sent. Create it with `.signing`.
 ///
-/// Consists of two filters. The first identifies the key's owner at the start of a call, so caches keep users apart.
-/// The second signs each attempt and each redirect with the current date.
+/// The group consists of two filters. At the start of a call, the first filter identifies the key's owner, so caches
+/// keep users apart. The second filter signs each attempt and each redirect with the current date.
 ///
-/// If a server refuses a request with 400, 401 or 403 and its `Date` differs from the signature's date, the filter
-/// remembers the difference for this origin. It then signs and sends the request once more.
+/// If a server refuses a request with 400, 401 or 403, and the response's `Date` differs from the signature's date, the
+/// filter remembers the difference for the server's origin. It then signs and sends the request once more with the
+/// corrected date.
 public struct SigningFilter: FilterGroup {
-    /// What happens to a request whose origin isn't trusted.
+    /// The treatment of a request whose origin isn't trusted.
     public enum UntrustedOrigin: Sendable, Hashable {
         /// Sends the request unsigned.
         case sendsUnsigned
@@ -27,7 +28,7 @@ public struct SigningFilter: FilterGroup {
         signatures = Signatures(signers, origins: origins, untrusted: untrusted, correctsClock: correctsClock)
     }
 
-    /// The call filter and the wire filter.
+    /// The two filters of the group: the filter that identifies the key's owner, and the filter that signs.
     public var filters: [any Filter] {
         [SignatureOwnerFilter(signatures: signatures), WireSignatureFilter(signatures: signatures)]
     }
@@ -211,14 +212,15 @@ extension SigningFilter: CustomReflectable {
 }
 
 extension Filter where Self == SigningFilter {
-    /// Creates a filter that signs each request on the wire: `filters: [.signing(try HTTPMessageSigner(key: key, keyID:
-    /// "app"))]`.
+    /// Creates a filter that signs requests right before they're sent: `filters: [.signing(try HTTPMessageSigner(key:
+    /// key, keyID: "app"))]`.
     ///
     /// - Parameters:
-    ///   - signers: The signers, in order. A signer can cover the signatures of earlier ones.
-    ///   - origins: The origins that receive signatures. Defaults to nil: the agent's trusted origins.
+    ///   - signers: The signers, in order. A signature can cover the signatures of earlier signers.
+    ///   - origins: The origins that receive signatures. Defaults to nil, which means the agent's trusted origins.
     ///   - untrusted: What happens to requests to other origins. Defaults to sending them unsigned.
-    ///   - correctsClock: Whether to learn the server's clock from a refusal. Defaults to true.
+    ///   - correctsClock: Whether to learn the server's clock from the `Date` of a response that refuses a request.
+    ///     Defaults to true.
     public static func signing(
         _ signers: any RequestSigner..., origins: TrustedOrigins? = nil,
         untrusted: SigningFilter.UntrustedOrigin = .sendsUnsigned, correctsClock: Bool = true

@@ -12,15 +12,17 @@ public import ErrandKeys
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.signing(signer)])
 /// ```
 ///
-/// The signer adds a `Content-Digest` for the body and covers it. If a server refuses a request with
-/// `Accept-Signature`, the signer covers the components that the server asks for, and the request is sent once more.
+/// The signer adds a `Content-Digest` for the body, and the signature covers this field. If a server refuses a request
+/// and its response has an `Accept-Signature`, the request is sent once more. The new signature then covers the
+/// components that the server asks for.
 public struct HTTPMessageSigner: RequestSigner {
-    /// What happens to a body that isn't in memory, for example a file, if the request has no `Content-Digest`.
+    /// The treatment of a body that isn't in memory, for example a file, if the request doesn't have a
+    /// `Content-Digest`.
     public enum StreamedBody: Sendable, Hashable {
         /// Throws ``SigningError`` with ``Errand/FailureCode/unknownDigest``.
         case fails
-        /// Reads the body twice: for the digest, and to send it. Use it for files, and for streams that repeat the same
-        /// bytes.
+        /// Reads the body twice: first to compute the digest, and then to send the body. Use it for files, and for
+        /// streams that deliver the same bytes each time.
         case isReadTwice
         /// Doesn't cover the body.
         case isUnsigned
@@ -33,28 +35,30 @@ public struct HTTPMessageSigner: RequestSigner {
     public var algorithm: KeyAlgorithm
     /// The signature's label. Defaults to `sig`.
     public var label = "sig"
-    /// The components to cover. If a request lacks one, signing fails. Defaults to the method and the URL.
+    /// The components to cover. If a request lacks one of them, signing fails. Defaults to the method and the URL.
     public var components: [SignatureComponent] = [.method, .targetURI]
     /// Fields to cover if the request has them. Defaults to `Content-Type` and `Content-Digest`.
     public var optionalComponents: [SignatureComponent] = ["content-type", "content-digest"]
     /// The digests in `Content-Digest`. An empty list omits the field. Defaults to SHA-256.
     public var digests: [ContentDigest.Algorithm] = [.sha256]
-    /// What happens to a body that isn't in memory. Defaults to ``StreamedBody/fails``.
+    /// The treatment of a body that isn't in memory. Defaults to ``StreamedBody/fails``.
     public var streamedBody = StreamedBody.fails
-    /// The time from `created` to `expires`, in whole seconds. Defaults to nil: signatures have no `expires`.
+    /// How long signatures are valid, in whole seconds: the time from `created` to `expires`. Defaults to nil, which
+    /// omits `expires`.
     public var lifetime: Duration?
     /// Whether each signature has a `nonce`. Defaults to true.
     public var usesNonce = true
-    /// Whether signatures name the algorithm. Defaults to false: the server knows it from the key.
+    /// Whether signatures name the algorithm. Defaults to false, because the server usually knows the algorithm from
+    /// the key.
     public var namesAlgorithm = false
-    /// The application that the signature is for (`tag`). Defaults to nil: no tag.
+    /// The application that the signature is for (`tag`). Defaults to nil, which omits the tag.
     public var tag: String?
-    /// The types of structured fields that the specifications don't define, for components with `sf`. Defaults to no
-    /// types.
+    /// The structured types of fields that the signer doesn't know, such as your own fields, for components with `sf`.
+    /// Defaults to no types.
     public var fieldTypes: [HTTPHeaderName: SignableMessage.FieldType] = [:]
     private var wanted: AcceptSignature.Entry?
 
-    /// Creates a signer. Throws ``SigningError`` if the key supports no algorithm.
+    /// Creates a signer. Throws ``SigningError`` if the key doesn't support any algorithm.
     public init(key: any KeySigner, keyID: String?) throws {
         guard let algorithm = key.algorithms.first else {
             throw SigningError(.algorithmMismatch, "the key doesn't support any algorithm")
@@ -174,8 +178,8 @@ public struct HTTPMessageSigner: RequestSigner {
         return Data((0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }).base64EncodedString()
     }
 
-    /// Returns a signer that covers the components in the refusal's `Accept-Signature`. Returns nil if that asks for
-    /// another key or algorithm.
+    /// Returns a signer that covers the components that the response asks for in `Accept-Signature`. Returns nil if the
+    /// field asks for another key or algorithm.
     public func revised(after response: HTTPResponse) throws -> (any RequestSigner)? {
         guard wanted == nil, let text = response.headers[.acceptSignature],
             let accepted = try? AcceptSignature(parsing: text)

@@ -3,7 +3,7 @@ import ErrandHTTP
 import ErrandHTTPFields
 import ErrandKeys
 
-/// A verified signature, and the components that it covers.
+/// A valid signature, and the components that it covers.
 public struct VerifiedSignature: Sendable, Hashable {
     /// The signature's label.
     public let label: String
@@ -33,10 +33,10 @@ public struct HTTPMessageVerifier: Sendable {
         (self.keys, self.requirements) = (keys, requirements)
     }
 
-    /// Returns the signatures that meet all requirements. Also checks the content's digest, if the content is in
-    /// memory.
+    /// Returns the signatures that meet all requirements. If the content is in memory, also checks its digest.
     ///
-    /// Throws ``SigningError`` if no signature does. The error describes the first signature's failure.
+    /// Throws ``SigningError`` if no signature meets the requirements. The error describes the failure of the first
+    /// signature.
     public func verify(_ message: SignableMessage, at date: Date) async throws -> [VerifiedSignature] {
         let verified = try await verifyHead(of: message, at: date, hasContent: message.content.map { !$0.isEmpty })
         if requirements.coversContent, let content = message.content, !content.isEmpty {

@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Keeps nonces in memory until their signatures are too old to be accepted.
+/// A nonce store in memory. It forgets a nonce when the nonce's signature is too old to be accepted.
 public final class MemoryNonces: NonceStore {
     private struct Key: Hashable {
         let keyID: String?
