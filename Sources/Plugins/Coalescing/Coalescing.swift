@@ -1,27 +1,27 @@
 public import Errand
 
-/// Sends one request in place of several equal requests that run at the same time.
+/// Sends a single request in place of several equal requests that run at the same time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: url, transport: .system, filters: [.cache(.memory()), .coalescing])
 /// ```
 ///
-/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and the same agent
-/// would send them in the same way. ``CoalescingPolicy`` lists further conditions. A request joins a running exchange
-/// until its response has arrived.
+/// Requests are equal if the same agent sends them, and if they have the same safe method, URL, header fields,
+/// credentials and body. ``CoalescingPolicy`` lists further conditions. If an equal request is already running and its
+/// response hasn't arrived yet, a new request waits for that response instead of being sent.
 ///
 /// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
-/// response itself. Failures are shared, too. An exchange is cancelled only when all its requests are cancelled. A
-/// second request of the same activity, such as a hedge, starts a new exchange.
+/// response itself. Failures are shared, too. The request that was sent is cancelled only when all requests that share
+/// it are cancelled. A second request of the same activity, such as a hedge's, is always sent.
 ///
 /// Requests with a stream or a file as their body aren't shared, and neither are streamed and file responses. After a
-/// request with an unsafe method, such as POST, later requests don't join exchanges with its host that are already
-/// running, so they read the new state.
+/// request with a method that isn't safe, such as POST, later requests don't share requests to its host that are
+/// already running. They would otherwise read the state before the change.
 ///
-/// Agents that use the same filter don't share exchanges with each other.
+/// Different agents don't share requests, even if they use the same filter.
 public struct CoalescingFilter: Filter {
-    /// The stage in which the filter compares requests: `.hop` or `.call`.
+    /// The stage in which the filter compares requests: `.hop` or `.call`. See ``init(_:in:)``.
     public let stages: FilterStages
     /// The filter's rule. A rule of the request or call takes precedence.
     public let rule: CoalescingPolicy
@@ -31,9 +31,9 @@ public struct CoalescingFilter: Filter {
     ///
     /// - Parameters:
     ///   - rule: decides which requests are equal. Defaults to ``CoalescingPolicy/standard``.
-    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed
-    ///     caches. `.call` compares requests before redirects, so they also share later call filters, such as a timed
-    ///     cache or a retry.
+    ///   - stage: `.hop`, the default, compares each request on the wire, after filters have added signatures and
+    ///     credentials, and after timed caches. `.call` compares calls before they are sent or redirected, so equal
+    ///     calls also share the work of later call filters, such as a timed cache or a retry.
     public init(_ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop) {
         self.rule = rule
         stages = stage.contains(.call) ? .call : .hop
@@ -94,7 +94,7 @@ extension Filter where Self == CoalescingFilter {
     /// Coalesces equal requests by ``CoalescingPolicy/standard``: `filters: [.cache(store), .coalescing]`.
     public static var coalescing: CoalescingFilter { CoalescingFilter() }
 
-    /// Coalesces requests that a rule considers equal: `filters: [.coalescing(.standard.ignoring("X-Trace")),
+    /// Coalesces requests that are equal by a rule: `filters: [.coalescing(.standard.ignoring("X-Trace")),
     /// .cache(store)]`.
     public static func coalescing(
         _ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop

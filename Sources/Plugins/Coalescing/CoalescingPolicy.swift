@@ -25,19 +25,19 @@ public struct CoalescingPolicy: Sendable, Hashable {
 
     private init() {}
 
-    /// Compares all header fields except `traceparent`, `tracestate`, `X-Request-ID` and `X-Correlation-ID`, which
-    /// identify requests. The default.
+    /// The default rule. It compares all header fields except `traceparent`, `tracestate`, `X-Request-ID` and
+    /// `X-Correlation-ID`, which differ in each request.
     public static let standard = CoalescingPolicy()
 
-    /// Doesn't share the request with any other.
+    /// A rule by which a request is never shared.
     public static let off: CoalescingPolicy = {
         var rule = CoalescingPolicy()
         rule.fields[0].isOff = true
         return rule
     }()
 
-    /// Returns a rule that also ignores these header fields. A shared request has the values of the request that
-    /// started the exchange.
+    /// Returns a rule that also ignores these header fields. The request that is sent has the values of the first
+    /// request.
     public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].ignored.formUnion(headers)
@@ -45,7 +45,7 @@ public struct CoalescingPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that compares only these header fields, and sensitive ones.
+    /// Returns a rule that compares only these header fields and sensitive header fields.
     public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].compared = Set(headers)
@@ -53,8 +53,8 @@ public struct CoalescingPolicy: Sendable, Hashable {
         return rule
     }
 
-    /// Returns a rule that also compares a text. Use it for a difference outside the URL and header fields, such as a
-    /// client certificate's user.
+    /// Returns a rule that also compares a text of your choice. Use it if requests differ in something outside the URL
+    /// and header fields, such as the user of a client certificate.
     public func adding(_ text: String) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].additions.append(text)
@@ -102,7 +102,7 @@ extension CallOptions {
     /// Creates options with a rule: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
     public static func coalescing(_ rule: CoalescingPolicy) -> CallOptions { CallOptions().coalescing(rule) }
 
-    /// Returns a copy with a rule. It replaces the rules of the request and the filter.
+    /// Returns a copy of these options with a rule, which replaces the rules of the request and the filter.
     public func coalescing(_ rule: CoalescingPolicy) -> CallOptions {
         var options = self
         options.tags[CoalescingPolicy.self] = rule

@@ -11,9 +11,10 @@ import Synchronization
 /// let once = CallOptions(filters: [.bodyCompression(.zstd)])
 /// ```
 ///
-/// A body of up to 1 MiB in memory is compressed before it is sent and keeps a known length. If compression doesn't
-/// make it smaller, the original is sent. Longer bodies, files and streams are compressed in chunks while they are
-/// sent, and can be sent again if the original can. Requests with a `Content-Encoding` stay unchanged.
+/// A body of up to 1 MiB in memory is compressed before the request is sent, so the request has a `Content-Length`. If
+/// compression doesn't make the body smaller, the original body is sent. Longer bodies, files and streams are
+/// compressed in chunks while they are sent. They can be sent again if the original body can. The filter doesn't change
+/// requests that already have a `Content-Encoding`.
 ///
 /// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the filter sends
 /// the original body, unless that body can be read only once.
@@ -198,8 +199,8 @@ public struct ContentCompression: Sendable, Hashable, CustomStringConvertible {
     /// Returns gzip with a level from 1, the fastest, to 9. Other levels are clamped.
     public static func gzip(level: Int) -> Self { Self(coding: .gzip, level: Int32(min(max(level, 1), 9))) }
 
-    /// Returns zstd with a level from 1, the fastest, to 19. Other levels are clamped. The server needs at most 8 MiB
-    /// to decode it (RFC 9659).
+    /// Returns zstd with a level from 1, the fastest, to 19. Other levels are clamped. The server needs a window of at
+    /// most 8 MiB to decode the body (RFC 9659).
     public static func zstd(level: Int) -> Self { Self(coding: .zstd, level: Int32(min(max(level, 1), 19))) }
 
     /// Whether the system has the coding's library. Apple platforms and nearly all Linux systems have zlib. Most Linux

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure that a service reports in a response's envelope, whatever the HTTP status.
+/// A failure that a service reports in a response's ``ResponseEnvelope``, regardless of the HTTP status.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as EnvelopeError {
@@ -9,7 +9,7 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// `localizedDescription` is the service's message, for users. `description` leaves the message out, for logs.
+/// `localizedDescription` is the service's message, for users. `description` is for logs and leaves out this message.
 public struct EnvelopeError: Error, RequestFailure {
     /// The envelope that reports the failure, with all its members.
     public var envelope: any ResponseEnvelope
@@ -28,8 +28,8 @@ public struct EnvelopeError: Error, RequestFailure {
         }
     }
 
-    /// Creates an error from an ``Errand/ErrandError`` with an unacceptable status. Returns `nil` for other errors, and
-    /// if the response's body isn't an envelope.
+    /// Creates an error from the envelope in the response of an ``Errand/ErrandError`` with an unacceptable status.
+    /// Returns `nil` for other errors, or if the response's body isn't an envelope.
     ///
     /// ```swift
     /// agent.configure { $0.mapError = { EnvelopeError($0, in: Reply.self) ?? $0 } }
@@ -74,7 +74,7 @@ extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
     public var errorCode: Int { code.number ?? 1 }
 }
 
-/// The code with which a service reports the outcome of a request: a number, or text such as `"A0401"`.
+/// A service's code for the outcome of a request: a number, or text such as `"A0401"`.
 ///
 /// ```swift
 /// let code = EnvelopeCode("0000")

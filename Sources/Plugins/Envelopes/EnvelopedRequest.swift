@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request whose response wraps the model in an envelope. `Output` is the model's type.
+/// A request whose response wraps the model in a ``ResponseEnvelope``. `Output` is the model's type.
 ///
 /// ```swift
 /// protocol ShopRequest: EnvelopedRequest where Envelope == Reply {}
@@ -17,9 +17,9 @@ public import ErrandEssentials
 /// If the envelope reports a failure, the request throws ``EnvelopeError``, even for a cached response. Caches don't
 /// store failures.
 ///
-/// - With `Void`, the request only checks the envelope.
-/// - An optional is `nil` if the model is null or missing.
-/// - `Data` and `HTTPResponse` are the whole response.
+/// - If `Output` is `Void`, the request only checks the envelope.
+/// - If `Output` is an optional, it's `nil` if the model is null or missing.
+/// - If `Output` is `Data` or `HTTPResponse`, it's the whole body or response, including the envelope.
 ///
 /// Streamed bodies aren't checked. A body in a file is checked only if its `Content-Type` is JSON and it has at most 1
 /// MiB.
@@ -29,7 +29,7 @@ public protocol EnvelopedRequest<Envelope>: Request {
 }
 
 extension EnvelopedRequest {
-    /// Checks the envelope with ``Errand/ResponseCheck/envelope(_:method:)``. `nil` for streamed responses.
+    /// A check of the envelope: ``Errand/ResponseCheck/envelope(_:method:)``. `nil` for streamed responses.
     public var outcomeCheck: ResponseCheck? {
         delivery == .stream ? nil : .envelope(Envelope.self, method: method)
     }
@@ -51,7 +51,8 @@ extension EnvelopedRequest where Output == Data {
 }
 
 extension EnvelopedRequest where Output == URL {
-    /// Returns the file that contains the body, otherwise the URL in the envelope.
+    /// Returns the URL of the file that contains the body. If the body isn't in a file, returns the URL in the
+    /// envelope.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try response.body.file ?? response.content(of: Envelope.self)
     }

@@ -1,7 +1,8 @@
 public import Errand
 import ErrandEssentials
 
-/// The JSON object that a service wraps around each model. It contains a code, a message and the model.
+/// A JSON object that a service wraps around each model in its responses. The envelope contains a code, a message and
+/// the model.
 ///
 /// ```swift
 /// struct Reply: ResponseEnvelope {
@@ -14,8 +15,9 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Don't declare a property for the model. After a failure, the response may contain anything in its place, such as
-/// `""` or `{}`. Add properties for other fields, such as the total of a list.
+/// Don't declare a property for the model, because decoding the envelope could then fail: after a failure, a service
+/// may send anything in place of the model, such as `""` or `{}`. You can add properties for other fields, such as the
+/// total of a list.
 public protocol ResponseEnvelope: Decodable, Sendable {
     /// The service's code.
     var code: EnvelopeCode { get }

@@ -8,8 +8,8 @@ public import Errand
 /// try await agent.send(GetFeed(), options: CallOptions(tags: Tags().with(FilterExemption.self, ["sign"])))
 /// ```
 ///
-/// An exemption names filters by their `name`. It doesn't apply to the environment filter, which determines the server.
-/// If both a request and its call have an exemption, both apply.
+/// An exemption identifies filters by their `name`. It doesn't apply to the environment filter, because that filter
+/// determines the server. If both a request and its call have an exemption, both exemptions apply.
 public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     private var coversAll = false
     private var names: [String] = []
@@ -19,9 +19,9 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Creates an exemption from filter names.
     public init(_ names: some Sequence<String>) { self.names = Array(names) }
 
-    /// Skips no filter. This is the default.
+    /// An exemption that doesn't skip any filter. This is the default.
     public static let none = FilterExemption([])
-    /// Skips every URL, header and body filter.
+    /// An exemption that skips every URL, header and body filter.
     public static let all: FilterExemption = {
         var exemption = FilterExemption.none
         exemption.coversAll = true
@@ -31,7 +31,7 @@ public struct FilterExemption: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Returns whether the exemption skips the filter with this name.
     public func contains(_ name: String) -> Bool { coversAll || !names.isEmpty && names.contains(name) }
 
-    /// Returns an exemption that skips the filters of both.
+    /// Returns an exemption that skips the filters of this exemption and of another.
     public func union(_ other: FilterExemption) -> FilterExemption {
         var result = self
         result.coversAll = coversAll || other.coversAll

@@ -1,9 +1,10 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure of a URL, header or body filter, or an invalid value that a filter returned.
+/// A failure of a URL, header or body filter, for example because a closure returned an invalid URL.
 ///
-/// Errors of custom filters and closures aren't wrapped. Descriptions never contain a URL, a parameter or a key.
+/// Errors that custom filters and closures throw aren't wrapped. Descriptions never contain a URL, a parameter or a
+/// key.
 public struct URLFilterError: CodedError, Sendable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<URLFilterError>

@@ -1,16 +1,17 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends requests to the selected environment, such as development or release. Create it with `.environment`.
+/// Sends requests to the selected environment of a service, such as development or release. Create it with
+/// `.environment`.
 ///
-/// A relative path is appended to `base/version`. A path with a leading slash starts at the origin. Absolute URLs, and
-/// requests that choose their own base, don't change. If an absolute URL has the environment's origin, the request gets
-/// the agent's credentials.
+/// The filter appends a relative path to the environment's base URL and version. A path with a leading slash starts at
+/// the environment's origin. The filter doesn't change absolute URLs, or requests that choose their own base. If an
+/// absolute URL has the environment's origin, the request gets the agent's credentials.
 ///
 /// Put this filter first, before filters that sign or cache. Each environment has its own cache entries.
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
-    /// Returns an environment's base URL.
+    /// A closure that returns an environment's base URL.
     public typealias Rule = @Sendable (ServiceConfiguration) throws -> String
 
     private let environments: ServiceEnvironments
@@ -18,12 +19,13 @@ public struct EnvironmentFilter: Filter {
 
     /// Creates a filter for the environments of a service.
     ///
-    /// - Parameter rule: returns an environment's base URL. Default: `base/version`, or `base` without a version.
+    /// - Parameter rule: returns an environment's base URL. Default: the environment's base URL, followed by a slash
+    ///   and its version, if any.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
     }
 
-    /// The default rule, which returns `base/version`, or `base` without a version.
+    /// The default rule, which returns the environment's base URL, followed by a slash and its version, if any.
     public static let versioned: Rule = { settings in
         guard let version = settings.version else { return settings.baseURL }
         let base = URLText.normalized(prefix: settings.baseURL)

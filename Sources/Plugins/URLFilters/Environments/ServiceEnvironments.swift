@@ -3,7 +3,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The environments of one service, one of them selected. You can change the selection while the app runs.
+/// The environments of a service, such as development and release. One of them is selected, and you can select another
+/// while the app runs.
 ///
 /// ```swift
 /// let shop = try ServiceEnvironments(
@@ -15,7 +16,7 @@ import Synchronization
 /// try shop.select(.release)
 /// ```
 ///
-/// Safe to use from any task. A running call keeps the environment it started with.
+/// You can use the environments from any task. A running call keeps the environment that it started with.
 public final class ServiceEnvironments: Sendable {
     /// The name of an environment: a constant, or your own name as a literal.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -25,11 +26,11 @@ public final class ServiceEnvironments: Sendable {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// Creates a name from a string literal.
         public init(stringLiteral value: String) { rawValue = value }
-        /// For development.
+        /// The environment for development.
         public static let develop: Name = "develop"
-        /// For testing a release.
+        /// The environment for testing a release.
         public static let releaseCandidate: Name = "releaseCandidate"
-        /// For users.
+        /// The environment for users.
         public static let release: Name = "release"
         /// The name as text.
         public var description: String { rawValue }
@@ -98,7 +99,8 @@ public struct ServiceConfiguration: Sendable, Hashable {
     public var baseURL: String
     /// The base URL for requests with `base: .cdn`. Defaults to `nil`, which makes those requests fail.
     public var cdnURL: String?
-    /// The API version, between the base and a request's path. Defaults to `nil`, which omits it.
+    /// The API version, which is put between the base URL and a request's path. Defaults to `nil`, which omits the
+    /// version.
     public var version: String?
     /// The environment's signing keys, by name. Descriptions never show them.
     public var keys: [String: SecretKey]
@@ -118,7 +120,7 @@ extension ServiceConfiguration: TagKey {
 }
 
 extension Exchange {
-    /// The settings of the call's environment, or `nil` before the `.environment` filter. They stay the same for the
-    /// whole call.
+    /// The settings of the call's environment, or `nil` before the `.environment` filter has run. The settings stay the
+    /// same for the whole call.
     public var service: ServiceConfiguration? { tags[ServiceConfiguration.self] }
 }

@@ -30,8 +30,8 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         _ headers: @escaping @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
-    /// Creates a filter that adds a signature and its timestamp as header fields. A redirect to another origin removes
-    /// these fields.
+    /// Creates a filter that adds a signature and its timestamp as header fields. If a redirect leads to another
+    /// origin, these fields are removed.
     public init(signedBy signer: Signer, name: String = "sign") {
         self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
@@ -107,10 +107,10 @@ extension Filter where Self == HeaderFilter {
 
 /// Decides what happens to a parameter or header that the request already has.
 public enum MergeRule: Sendable, Hashable {
-    /// Adds the filter's value after the request's own value. The default for queries.
+    /// Adds the filter's value after the request's own value. This is the default for queries.
     case append
-    /// Replaces the request's own value. The default for bodies.
+    /// Replaces the request's own value. This is the default for bodies.
     case replace
-    /// Keeps the request's own value and ignores the filter's value. The default for headers.
+    /// Keeps the request's own value and ignores the filter's value. This is the default for headers.
     case keep
 }

@@ -19,9 +19,9 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     public var timestamp: String?
     /// The signature's algorithm.
     public var algorithm: SigningAlgorithm
-    /// How the signature's bytes become text.
+    /// The text encoding of the signature's bytes.
     public var encoding: SignatureEncoding
-    /// Returns the text to sign.
+    /// The closure that returns the text to sign.
     public var message: @Sendable (SigningInput) throws -> String
     private let key: SigningKey
 
@@ -91,8 +91,8 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 
     /// Returns a source that reads the named key in the settings of the request's environment.
     ///
-    /// Put the `.environment` filter before the filter that signs. If that filter or the key is missing, requests throw
-    /// ``URLFilterError/Code/missingEnvironment``.
+    /// Put the `.environment` filter before the filter that signs. If the `.environment` filter or the key is missing,
+    /// requests throw ``URLFilterError/Code/missingEnvironment``.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {

@@ -30,9 +30,9 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     }
     /// SHA-256 of the message followed by the key.
     public static let sha256 = suffixed("SHA-256", SHA256Digest.self)
-    /// SHA-1 of the message followed by the key. Broken; use it only for services that require it.
+    /// SHA-1 of the message followed by the key. SHA-1 is broken, so use it only for services that require it.
     public static let sha1 = suffixed("SHA-1", SHA1Digest.self)
-    /// MD5 of the message followed by the key. Broken; use it only for services that require it.
+    /// MD5 of the message followed by the key. MD5 is broken, so use it only for services that require it.
     public static let md5 = suffixed("MD5", MD5Digest.self)
 
     private static func suffixed<Digest: MessageDigest>(_ name: String, _ type: Digest.Type) -> SigningAlgorithm {
@@ -48,9 +48,9 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// How a signature's bytes become text.
+/// The text encoding of a signature's bytes.
 public enum SignatureEncoding: Sendable, Hashable {
-    /// Lowercase hexadecimal digits. The default.
+    /// Lowercase hexadecimal digits. This is the default.
     case hexadecimal
     /// Base64 (RFC 4648, section 4).
     case base64

@@ -4,7 +4,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A request to sign, in the parts from which a signer builds its text.
+/// The parts of a request from which a ``Signer`` builds the text to sign.
 public struct SigningInput: Sendable {
     /// A decoded parameter. The value is `nil` for a name without `=`.
     public typealias Parameter = (name: String, value: String?)
@@ -26,16 +26,16 @@ public struct SigningInput: Sendable {
     /// The parameters as one text, sorted by name and then by value: `a=1&b=2%203`.
     ///
     /// Names and values are percent-encoded, except for unreserved characters, and then sorted by bytes (RFC 5849,
-    /// section 3.4.1.3.2). A value that contains `&b=` therefore can't pose as a second parameter. The order and
-    /// encoding in the request don't matter. A missing value counts as empty.
+    /// section 3.4.1.3.2). Because of the encoding, a value that contains `&b=` can't look like a second parameter. The
+    /// order and the encoding of the parameters in the request don't matter. A missing value counts as empty.
     public var sortedParameters: String {
         let pairs = parameters.map { (Self.encode($0.name), Self.encode($0.value ?? "")) }
         let sorted = pairs.sorted { $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0) }
         return sorted.map { $0.0 + "=" + $0.1 }.joined(separator: "&")
     }
 
-    /// The sorted parameters without encoding, for services that sign plain text: `a=1&b=2 3`. Different requests may
-    /// have the same text.
+    /// The sorted parameters without percent-encoding, for services that require this form: `a=1&b=2 3`. It's less
+    /// secure, because different requests may have the same text.
     public var plainSortedParameters: String {
         let sorted = parameters.map { ($0.name, $0.value ?? "") }.sorted {
             $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0)

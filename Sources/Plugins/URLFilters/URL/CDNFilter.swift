@@ -6,8 +6,9 @@ public import Errand
 /// .cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }
 /// ```
 ///
-/// The other origin receives the request's header fields too. It gets sensitive fields only if the agent trusts it, as
-/// its `cdnURL` or through `trustedOrigins`. A request can also choose the CDN itself, with `base: .cdn`.
+/// The other origin also receives the request's header fields. It receives sensitive fields only if it's the origin of
+/// the agent's `cdnURL`, or if the agent's `trustedOrigins` contain it. A request can also choose the CDN itself, with
+/// `base: .cdn`.
 public struct CDNFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
     public let name: String
@@ -19,8 +20,8 @@ public struct CDNFilter: URLTextFilter {
     /// Creates the filter.
     ///
     /// - Parameters:
-    ///   - base: an origin, optionally with a path to put before the request's path. If it has a query or fragment,
-    ///     requests throw ``URLFilterError/Code/invalidURL``.
+    ///   - base: the other origin, optionally with a path to put before the request's path. If `base` has a query or
+    ///     fragment, requests throw ``URLFilterError/Code/invalidURL``.
     ///   - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return
     ///     the same response.
     ///   - chooses: returns whether to send a request to the other origin.
@@ -38,7 +39,8 @@ public struct CDNFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == CDNFilter {
-    /// Sends requests to another origin: those that the closure selects, by default all GET and HEAD requests.
+    /// Sends the requests that a closure selects to another origin. By default, the closure selects all GET and HEAD
+    /// requests.
     public static func cdn(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",
         where chooses: @escaping @Sendable (Exchange) -> Bool = { $0.http.method == .get || $0.http.method == .head }
@@ -46,7 +48,7 @@ extension URLFilter where Self == CDNFilter {
 }
 
 extension RequestBaseURL {
-    /// Selects the agent's `cdnURL`. If it isn't set, the request fails.
+    /// The agent's `cdnURL` as the base of a request. If the agent doesn't have a `cdnURL`, the request fails.
     public static let cdn = RequestBaseURL.named("cdn")
 }
 

@@ -29,7 +29,8 @@ public struct PathFilter: URLTextFilter {
         }
     }
 
-    /// Creates a filter that replaces the beginning of paths, in whole segments. Other paths don't change.
+    /// Creates a filter that replaces the beginning of paths, in whole segments. Paths that begin differently don't
+    /// change.
     public init(_ old: String, with new: String, inCacheKey: Bool = true, name: String = "path") {
         self.init(name, inCacheKey) { .replace(old, with: new) }
     }

@@ -7,10 +7,10 @@ public import Errand
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep tokens out of cache keys, as in the second example. The filter treats such items as secrets: other origins
-/// don't receive them, and caches separate users by a keyed hash of the items.
+/// Keep tokens out of cache keys with `inCacheKey: false`, as in the second example. The filter then treats the items
+/// as secrets: only trusted origins receive them, and caches separate users by an HMAC of the items.
 ///
-/// - For items that aren't secret, such as a time, also set `toAnyOrigin` to `true`.
+/// - For items outside the cache key that aren't secret, such as a time, also set `toAnyOrigin` to `true`.
 /// - For a secret that belongs in the cache key, set `toAnyOrigin` to `false`.
 ///
 /// See `Exchange.isTrusted`.
@@ -24,13 +24,13 @@ public struct QueryFilter: URLTextFilter {
     public let name: String
     /// Whether cache keys contain the items.
     public let isInCacheKey: Bool
-    /// Whether the items are secret: left out of cache keys, and sent only to trusted origins.
+    /// Whether the items are secret. Secret items are left out of cache keys and sent only to trusted origins.
     public var marksUser: Bool { !isInCacheKey && !toAnyOrigin }
     private let source: Source
     private let rule: MergeRule
     private let toAnyOrigin: Bool
 
-    /// Creates a filter that adds fixed items. If they can't be encoded, requests throw
+    /// Creates a filter that adds fixed items. If the items can't be encoded, requests throw
     /// ``URLFilterError/Code/invalidParameters``.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
@@ -86,7 +86,7 @@ extension URLFilter where Self == QueryFilter {
     }
 }
 
-/// Removes parts of URLs that don't matter to the server: fragments or tracking parameters. Create it with
+/// Removes fragments or tracking parameters from URLs, because they don't matter to the server. Create it with
 /// `.withoutFragment` or `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
     /// The filter's name in errors and exemptions.
@@ -98,8 +98,8 @@ public struct StripFilter: URLTextFilter {
     /// Removes fragments.
     public static let fragments = StripFilter("fragment", nil)
 
-    /// Returns a filter that removes the ``commonTracking`` parameters, those that start with `utm_`, and those in
-    /// `more`.
+    /// Returns a filter that removes the ``commonTracking`` parameters, parameters that start with `utm_`, and the
+    /// parameters in `more`.
     public static func tracking(_ more: [String] = []) -> StripFilter {
         StripFilter("tracking", commonTracking.union(more))
     }
@@ -118,7 +118,7 @@ public struct StripFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == StripFilter {
-    /// Removes fragments. They are never sent, but would create separate cache entries.
+    /// Removes fragments. Fragments are never sent to the server, but would create separate cache entries.
     public static var withoutFragment: StripFilter { .fragments }
 
     /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters, and the parameters you pass.

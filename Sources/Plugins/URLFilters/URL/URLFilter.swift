@@ -10,25 +10,26 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
 /// ```
 ///
-/// Filters run in the order of the list, off the caller's actor. Each receives the URL that the previous filter
-/// returned.
+/// URL filters run in the order of the list, off the caller's actor. Each filter receives the URL that the previous
+/// filter returned.
 ///
-/// To add to a URL or remove parts of it, implement ``URLTextFilter`` instead. It is faster and can't encode text
-/// twice.
+/// To add parts to a URL or to remove parts, implement ``URLTextFilter`` instead. Editing the text is faster and can't
+/// encode parts twice.
 public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable {
     /// The filter's name in errors and exemptions. Defaults to the name of the type.
     var name: String { get }
-    /// Whether cache keys contain the change. Return `true` for a change that affects the response, such as a version,
-    /// and `false` for others, such as a token. Defaults to `true`.
+    /// Whether cache keys contain the filter's change. Return `true` if the change affects the response, such as an API
+    /// version. Return `false` for other changes, such as a token. Defaults to `true`.
     var isInCacheKey: Bool { get }
-    /// Whether the query items that this filter keeps out of cache keys identify a user, as a token does. Caches then
-    /// separate users by these items. Defaults to `false`.
+    /// Whether the filter adds query items that identify a user, such as a token, and keeps these items out of cache
+    /// keys. If `true`, caches separate users by these items. Defaults to `false`.
     var marksUser: Bool { get }
-    /// Returns the new URL.
+    /// Returns the new URL for a request.
     ///
     /// The new URL must be absolute, http or https, and free of credentials, and must not turn https into http.
     /// Otherwise the request throws ``URLFilterError``. If the cache key has a different URL and ``isInCacheKey`` is
-    /// `true`, this method is called for both URLs. `exchange` is the exchange that the list received.
+    /// `true`, this method is called for both URLs. `exchange` is the exchange before any filter of the list changed
+    /// its URL.
     func filter(_ url: URL, for exchange: Exchange) async throws -> URL
 }
 
@@ -56,7 +57,7 @@ extension URLFilter {
 /// }
 /// ```
 public protocol URLTextFilter: URLFilter {
-    /// Edits the URL. If the cache key has a different URL, each edit applies to both.
+    /// Edits the URL. If the cache key has a different URL, each edit also applies to that URL.
     func edit(_ url: inout URLText, for exchange: Exchange) async throws
 }
 

@@ -9,8 +9,8 @@ import ErrandEssentials
 ///     filters: [.urls(.prefix("/api"), .query(["v": "3"]), .sign(key: .init(secret)))])
 /// ```
 ///
-/// The chain runs once per attempt if it comes after a retry filter in the array, otherwise once per call. Put it
-/// before caches. It doesn't filter the URLs of redirects.
+/// If the chain comes after a retry filter in the agent's array, it runs once per attempt, otherwise once per call. Put
+/// the chain before caches. It doesn't change the URLs of redirects.
 public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable {
     fileprivate struct Step: Sendable {
         let name: String
@@ -21,8 +21,11 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     }
 
     private let steps: [Step]
-    /// ``FilterTraits/signs`` if a filter of the chain signs, and ``FilterTraits/changesRequest`` for other filters.
-    /// Also ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
+    /// The traits of the filters in the chain:
+    ///
+    /// - ``FilterTraits/signs`` if a filter signs.
+    /// - ``FilterTraits/changesRequest`` if there are other filters.
+    /// - ``FilterTraits/outsideCacheKey`` if cache keys don't contain any of the changes.
     public let traits: FilterTraits
 
     /// Creates a chain from URL filters.

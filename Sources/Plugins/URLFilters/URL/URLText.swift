@@ -12,8 +12,9 @@ import ErrandSupport
 /// address.removeQuery { $0.hasPrefix("utm_") }
 /// ```
 ///
-/// Edits never decode and re-encode, so the existing text keeps its escapes, order, repeated names and empty values. If
-/// the cache key has a different URL and contains the filter's change, each edit applies to both.
+/// Edits never decode and re-encode the existing text, so it keeps its escapes, order, repeated names and empty values.
+/// The cache key can have a different URL. If it contains the filter's change, each edit also applies to the cache
+/// key's URL.
 public struct URLText: Sendable {
     /// The URL to send. It may contain secrets, which `description` masks.
     public internal(set) var text: String
@@ -62,7 +63,7 @@ public struct URLText: Sendable {
 }
 
 extension URLText: CustomStringConvertible, CustomReflectable {
-    /// The URL without its fragment. Masks the values that `Redaction` masks by default.
+    /// The URL without its fragment, and with secret values masked by `Redaction`'s default rules.
     public var description: String {
         var redactor = Redactor()
         return redactor.url(text)
@@ -117,7 +118,8 @@ extension URLText {
         try changePath { _ in path }
     }
 
-    /// Adds a prefix to the path, with one slash in between. Throws the same errors as ``setPath(_:)``.
+    /// Adds a prefix to the path, with exactly one slash between the prefix and the path. Throws the same errors as
+    /// ``setPath(_:)``.
     public mutating func prefixPath(_ prefix: String) throws {
         try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
     }
@@ -145,9 +147,9 @@ extension URLText {
         change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
     }
 
-    /// Replaces the scheme, host and port, as in `https://cdn.example.com`. The URL's path follows the path of
-    /// `origin`, if any. A query in `origin` is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`,
-    /// `credentialsInURL` or `invalidURL`.
+    /// Replaces the scheme, host and port with those of `origin`, such as `https://cdn.example.com`. If `origin` has a
+    /// path, the path is put before the URL's path. A query in `origin` is ignored. Throws ``URLFilterError``:
+    /// `relativeURL`, `schemeChanged`, `credentialsInURL` or `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -261,7 +263,7 @@ extension URLText {
         try merge(parameters, by: .append, encoding: encoding)
     }
 
-    /// Adds items to the query. The rule applies to names that the query already has. Throws
+    /// Adds items to the query. `rule` decides what happens to names that the query already has. Throws
     /// ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
     public mutating func merge(
         _ parameters: Parameters, by rule: MergeRule, encoding: ParameterEncoding = ParameterEncoding()
@@ -294,7 +296,7 @@ extension URLText {
         return last == UInt8(ascii: "&") ? "" : "&"
     }
 
-    /// Removes the items whose decoded name matches. If the query becomes empty, also removes its question mark.
+    /// Removes the query items whose decoded name matches. If no items remain, also removes the question mark.
     public mutating func removeQuery(where matches: (_ name: String) -> Bool) {
         change { text in
             let layout = URLLayout(text)
