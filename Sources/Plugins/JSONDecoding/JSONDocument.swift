@@ -21,7 +21,7 @@ final class JSONDocument {
 
     @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    /// Leaves out a string's quotes.
+    /// Returns the bytes of an entry, without a string's quotes.
     func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
@@ -152,8 +152,8 @@ final class JSONDocument {
     /// Compares bytes. If keys repeat, the first is used, as in `JSONDecoder`.
     ///
     ///
-    /// Uses the key at the cursor if the marks rule out an equal key before it. Otherwise compares all keys from the
-    /// first.
+    /// Uses the key at the cursor if this key matches and the marks rule out an equal key before it. Otherwise compares
+    /// all keys from the first.
     @inline(__always)
     func find(_ name: String, inObjectAt position: Int, _ cursor: inout MemberCursor) -> Search {
         name.withSpan { name in

@@ -13,7 +13,7 @@ final class ValueFrame {
     private let step: Step
     /// Whether a container created this frame for a nested container.
     private let isNested: Bool
-    /// A type may keep its frame longer than its value is being decoded.
+    /// Whether decoding of the value has ended. A type may keep its frame longer.
     private var hasEnded = false
 
     private var count: Int?
@@ -75,7 +75,8 @@ final class ValueFrame {
         return path
     }
 
-    /// The value that asked for the container or, if it has been decoded, the frame around it.
+    /// The frame of the value that asked for the container. If that value has already been decoded, the frame around
+    /// it.
     var asking: ValueFrame {
         var frame = self
         while frame.isNested || frame.hasEnded, let parent = frame.parent { frame = parent }

@@ -103,7 +103,8 @@ extension XMLTree {
         var parser = DocumentParser(charset: charset, limits: limits)
         var isOver = false
         while !isOver {
-            // The tree's error comes before a parser error later in the document.
+            // An error while building the tree takes precedence over a parser error, because the parser's error is
+            // later in the document.
             var failure: XMLError?
             do throws(XMLError) {
                 if let piece = pieces.next() {

@@ -19,7 +19,7 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         let first = p
-        // Adds the zeros since the last nonzero digit only before another one, so the mantissa doesn't end in zero.
+        // Zeros are added to the mantissa only when a nonzero digit follows them, so the mantissa doesn't end in zero.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]
@@ -94,7 +94,8 @@ struct ExactDecimal: Sendable, Hashable {
         let (mine, others) = (digitCount, other.digitCount)
         if mine + exponent != other.exponent + others { return mine + exponent < other.exponent + others }
         if isShort, other.isShort {
-            // The first digits have the same power of ten, so aligning takes fewer than 18 zeros.
+            // The first digits of both numbers have the same power of ten, so aligning the mantissas takes fewer than
+            // 18 zeros.
             var (a, b) = (short, other.short)
             for _ in 0..<max(0, others - mine) { a *= 10 }
             for _ in 0..<max(0, mine - others) { b *= 10 }
@@ -119,7 +120,8 @@ struct ExactDecimal: Sendable, Hashable {
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a higher power of ten, and this mantissa doesn't end in zero.
+        // If the divisor has a higher power of ten, this number isn't a multiple, because its mantissa doesn't end in
+        // zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }

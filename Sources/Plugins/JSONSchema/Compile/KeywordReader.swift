@@ -216,7 +216,8 @@ struct KeywordReader {
 }
 
 extension SchemaNumberRule {
-    /// Applies only if every bound is an integer of at most 18 digits and there is no `multipleOf`.
+    /// Sets up the fast check of integers, if every bound is an integer of at most 18 digits and the schema doesn't
+    /// have a `multipleOf`.
     mutating func makeFast() {
         guard multipleOf == nil else { return }
         for (bound, isExclusive) in [(minimum, false), (exclusiveMinimum, true)] {

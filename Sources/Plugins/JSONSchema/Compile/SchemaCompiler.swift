@@ -45,7 +45,7 @@ final class SchemaCompiler {
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
-        // Releases this copy, so the finder changes its own in place.
+        // Releases this reference to the nodes, so the finder can change the array in place instead of copying it.
         nodes = []
         nodes = finder.find()
         tags = finder.tags

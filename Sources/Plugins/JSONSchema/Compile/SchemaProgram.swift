@@ -1,8 +1,8 @@
 import ErrandJSONValidation
 import Synchronization
 
-/// A compiled schema with everything that it refers to. Immutable, because validation stores derived states in
-/// machines.
+/// A compiled schema with everything that it refers to. The program is immutable. Validation stores the states that it
+/// derives in a ``SchemaMachine``.
 final class SchemaProgram: Sendable {
     /// The node that every value fits.
     static let any: Int32 = 0
@@ -64,7 +64,8 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Keeps at most four machines. They grow with the documents that they validate, so large machines are dropped.
+    /// Keeps a machine for later validations, at most four of them. A machine grows with the documents that it
+    /// validates, so large machines are dropped.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }

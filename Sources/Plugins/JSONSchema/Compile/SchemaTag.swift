@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
-/// A member that distinguishes the branches of an `anyOf` or `oneOf`. An object with a certain value of the member can
-/// fit only a few branches.
+/// A member that distinguishes the branches of an `anyOf` or `oneOf`: an object with a certain value for this member
+/// can fit only a few of the branches.
 ///
 /// Values are numbered in this order: strings, numbers, `true`, `false`, `null`, any other value, and a missing member.
 struct SchemaTag: Sendable {
@@ -26,7 +26,8 @@ struct SchemaTag: Sendable {
         var count: Int { values.strings.count + values.numbers.count + values.literals.nonzeroBitCount }
     }
 
-    /// A branch without a claim can fit every value. Returns `nil` if too many branches remain for every value.
+    /// Creates a tag from each branch's claim. A branch without a claim can fit every value. Returns `nil` if every
+    /// value leaves too many branches.
     init?(_ key: [UInt8], _ claims: [Claim?]) {
         self.key = key
         var strings: [[UInt8]: [Int32]] = [:]
@@ -154,7 +155,7 @@ struct SchemaTagFinder {
             if isOver { return nil }
             var claims = [SchemaTag.Claim?](repeating: nil, count: branches.count)
             take(branches.count + found.reduce(0) { $0 + $1.claim.count })
-            // If a branch has two claims on the key, both must hold, so either is enough.
+            // If a branch has two claims on the key, a value must meet both of them, so it's enough to keep one.
             for (branch, claim) in found.reversed() { claims[branch] = claim }
             let worst = SchemaTag.worst(claims)
             if let best, (best.worst, best.key.count) < (worst, key.count) { continue }
@@ -188,7 +189,7 @@ struct SchemaTagFinder {
             guard let values = constants(of: node) else { continue }
             found.append(SchemaTag.Claim(key: key, values: values, isRequired: false))
         }
-        // Shortest first, then by bytes instead of the dictionary's random order.
+        // Sorts by length and then by bytes, because a dictionary's order is random.
         found.sort {
             $0.key.count == $1.key.count ? $0.key.lexicographicallyPrecedes($1.key) : $0.key.count < $1.key.count
         }

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// Identifies values as ``JSONEquality`` compares them. Equal values have equal digests.
+/// A digest of a JSON value. Values that are equal by ``JSONEquality`` have equal digests.
 struct ValueDigest: Hashable {
     /// Differs between processes, because the seeds are random.
     var hash: UInt64
@@ -20,7 +20,8 @@ struct ValueHash: Sendable {
     private let array = UInt64.random(in: .min ... .max)
     private let object = UInt64.random(in: .min ... .max)
 
-    /// Frequent users keep a copy, because each access to a static property checks whether it's initialized.
+    /// Code that hashes often keeps a copy, because each access to a static property checks whether the property is
+    /// initialized.
     static let shared = ValueHash()
 
     private init() {}

@@ -30,7 +30,8 @@ enum HostnameFormat {
     }
 
     static func isInternational(_ text: String) -> Bool {
-        // A name has at most 253 ASCII bytes, and a character takes at least one of them but at most 4 bytes of UTF-8.
+        // A name has at most 253 ASCII bytes. A character takes at least one of these bytes, and at most 4 bytes in
+        // UTF-8.
         guard text.utf8.count <= 253 * 4 else { return false }
         let labels = text.unicodeScalars.split(
             omittingEmptySubsequences: false,
@@ -55,7 +56,8 @@ enum HostnameFormat {
     }
 }
 
-/// The rule for right-to-left names (RFC 5893, section 2). One right-to-left label applies it to the whole name.
+/// The rule for right-to-left names (RFC 5893, section 2). If a name has a right-to-left label, the rule applies to the
+/// whole name.
 enum BidiName {
     private enum Direction { case left, right, arabicNumber, europeanNumber, neutral, mark }
 

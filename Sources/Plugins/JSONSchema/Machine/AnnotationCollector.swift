@@ -113,7 +113,8 @@ extension SchemaValidator {
     /// Returns `nil` if the text is invalid or the annotations exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
         guard let start = firstByte(text) else { return nil }
-        // The root isn't hard, because annotations follow wires, and hard lanes don't have any.
+        // The root isn't a hard lane, because annotations are passed along ``SchemaWire`` values, which hard lanes
+        // don't have.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
         guard read(text, start, root, 0) != nil else { return nil }

@@ -1,6 +1,7 @@
 import ErrandJSONValidation
 
-/// Everything that a machine has derived, in one array per type. Values refer to each other by index.
+/// Stores the states that a machine has derived and their parts, in one array for each type. The parts refer to each
+/// other by index.
 struct SchemaArena {
     var states: [SchemaState] = []
     private(set) var lanes: [SchemaLane] = []

@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 
-/// The memory of a validation: its stacks, and the states that it derives from a schema as needed. One validation at a
-/// time uses a machine, and later validations reuse it.
+/// The memory of a validation: its stacks, and the states that it derives from a schema when it needs them. Only one
+/// validation at a time uses a machine. Later validations can reuse the machine.
 struct SchemaMachine {
     /// The maximum number of bytes that a reusable machine may gain.
     private static let keptBytes = 16 << 20
@@ -77,7 +77,8 @@ struct SchemaMachine {
     private(set) var isExhausted = false
     private let constantBytes: Int
 
-    /// Optional states may take only half of the memory that a reusable machine may gain.
+    /// Returns whether there is room for an optional state. Optional states may take only half of the memory that a
+    /// reusable machine may gain.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }

@@ -34,7 +34,7 @@ struct SchemaState {
     var firstVariant = -1
 }
 
-/// A schema of a state. A lane holds if the value fits the schema.
+/// A lane: one of the schemas that a state validates a value against. The lane holds if the value fits the schema.
 struct SchemaLane {
     var node: Int32
     /// Whether the document is invalid if the value doesn't fit. Problems of a hard lane are reported at once.
@@ -61,7 +61,7 @@ struct SchemaLane {
         (constant, enumeration) = (node.constant, node.enumeration)
     }
 
-    /// Ignores the gates.
+    /// Returns whether all values of the kind fit. Ignores the lane's gates.
     func isPlain(_ kind: UInt8) -> Bool {
         if kinds & kind == 0 || constant >= 0 || enumeration >= 0 { return false }
         if kind == ValueKind.string { return string < 0 }
@@ -146,7 +146,7 @@ struct ObjectPlan {
 
 struct KeyEntry {
     var transition: TransitionIndex
-    /// The entry of the key that followed in the last object: the first guess for the next key.
+    /// The entry of the key that followed this key in the last object. It's the first guess for the next key.
     var next: Int32
 }
 

@@ -84,8 +84,8 @@ extension SchemaValidator {
         if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
     }
 
-    /// Returns the lanes whose annotations reach a lane of the innermost frame, as bits. They hold, and the lane's
-    /// schema applies their schemas to the same value.
+    /// Returns the lanes whose annotations a lane of the innermost frame receives, as bits. These lanes hold, and the
+    /// receiving lane's schema applies their schemas to the same value.
     private mutating func liveLanes(_ index: Int) -> [UInt64] {
         let state = frame.state
         var live = [UInt64](repeating: 0, count: (machine.arena.states[Int(state)].laneCount + 63) / 64)

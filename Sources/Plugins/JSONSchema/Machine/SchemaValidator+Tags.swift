@@ -5,7 +5,7 @@ import ErrandJSONValidation
 /// The other branches fail, because they require another value of the tag, so their results aren't computed. The
 /// reported problems don't change, and an object still costs the steps of all branches.
 extension SchemaValidator {
-    /// Must be left to derive a variant.
+    /// The steps and the bytes that must be left to derive another variant.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
     /// The number of bytes that may be skipped to find the tag, divided by the square of the number of branches.
     /// Validating against a few branches is faster than searching for the tag.
@@ -45,8 +45,8 @@ extension SchemaValidator {
         return made
     }
 
-    /// Copies the results of a reduced state's roots to the whole state. Starts at the end, because a lane has the same
-    /// or a later index in the whole state.
+    /// Copies the results of a reduced state's roots to the whole state. Copying starts at the end: a lane's index in
+    /// the whole state is the same or higher, so no result is overwritten before it's copied.
     mutating func spread(_ results: Int, _ part: StateIndex, to whole: StateIndex) {
         let (from, to) = (machine.arena.states[Int(part)], machine.arena.states[Int(whole)])
         for index in stride(from: to.rootCount - 1, through: 0, by: -1) {

@@ -30,11 +30,12 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// both are true, other branches may know some of these keys, so the text is validated again without tags.
     var hasParts = false
     var hasTooManyKeys = false
-    /// While weighing, problems aren't listed. Their weights are added up to find the branch that a value fits best.
+    /// The sum of the weights of all problems, to find the branch that a value fits best. While weights are added up,
+    /// problems aren't listed.
     var weight = 0
     var isWeighing = false
     var weighBase = 0
-    /// Set if annotations were requested. Collects only from valid texts.
+    /// Collects annotations if the caller asked for them. They're returned only if the text is valid.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
     /// The values in use in the machine's `results` and `words`.

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON document that contains schemas, as indexed values with their places in the text.
+/// A JSON document that contains schemas. Each value has an index and its range in the text.
 final class SchemaDocument: Sendable {
     enum Kind: Sendable { case null, `false`, `true`, number, string, array, object }
 
@@ -79,7 +79,7 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            // An index instead of a copy, because appending to a copy would copy its arrays.
+            // Uses an index, because appending to a copy of the element would copy its arrays.
             let innermost = open.count - 1
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count

@@ -39,7 +39,7 @@ package import ErrandJSONSyntax
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// A unique number identifies the object.
+    /// Inserts a key of an object, which is identified by a unique number.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {

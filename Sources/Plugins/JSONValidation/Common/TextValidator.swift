@@ -118,7 +118,8 @@ package struct ProblemList {
     package private(set) var count = 0
     /// Whether the text has a problem, even if all unjudged parts are valid.
     private var isCertain = false
-    /// Whether a limit or an unusable shape left a part unjudged. Derived problems are uncertain then.
+    /// Whether a part of the text wasn't judged, because of a limit or an unusable shape. Derived problems are then
+    /// uncertain.
     private(set) var hasUnjudged = false
 
     package init(limit: Int) { self.limit = max(1, limit) }

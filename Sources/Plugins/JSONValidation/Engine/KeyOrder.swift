@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
-/// Finds duplicate keys without storing every key. An order is the list of keys of an earlier object at the same place,
-/// which are all different. An object whose keys are among them, in the same order, doesn't have duplicates, so its
+/// Finds duplicate keys without storing every key. An order is the list of different keys that an earlier object at the
+/// same place had. If a later object has only keys from this list, in the same order, it can't have duplicates, so its
 /// keys aren't stored.
 ///
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place. The
@@ -51,9 +51,9 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// Returns the last order if the maximum is reached. A nested value never has the order of an enclosing value, so
-    /// an order's keys don't change while an object is compared with them. Only the last order is shared, and it stays
-    /// empty.
+    /// Creates an order, or returns the last order if the maximum is reached. Only the last order is shared, and it
+    /// stays empty. All other orders belong to a single place, so a nested value never has the order of an enclosing
+    /// value, and an order's keys don't change while an object is compared with them.
     @inline(never) private mutating func make() -> Int32 {
         if orders.count < Self.maximumOrders {
             orders.append(Order())
@@ -143,8 +143,8 @@ extension ShapeValidator {
 
     @inline(__always) mutating func beginOrder() {
         frame.orderedBefore = orderedKeys
-        // Near the limit, keys are stored, because keys that follow an order count as well and this object can add up
-        // to `maximumKeys` of them.
+        // Keys that follow an order also count toward the limit, and this object can add up to `maximumKeys` of them.
+        // Near the limit, its keys are therefore stored.
         let isNear = keys.count &+ orderedKeys &+ KeyOrders.maximumKeys > keys.limit
         let (first, count) = orders.keys(of: frame.order)
         (frame.firstKey, frame.orderedCount) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))

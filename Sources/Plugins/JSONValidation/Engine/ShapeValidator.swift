@@ -19,7 +19,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
     /// The key that followed last time, after each key and at the start of each object.
     var successors: [Int32]
     var keys: KeySet
-    /// The first order is for objects in a frame without an order.
+    /// The orders of keys. The first order is for objects in a frame without an order.
     var orders = KeyOrders()
     /// The keys in open objects that aren't stored because they follow an order.
     var orderedKeys = 0
@@ -32,7 +32,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
     var skipBudget: Int
     var machine = PatternMachine()
     var steps: Int
-    /// While alternatives are being matched, exceeding a limit makes it uncertain which one fits.
+    /// Whether alternatives are being matched. If a limit is exceeded in the meantime, it's uncertain which alternative
+    /// fits.
     var isMatching = false
     var isUncertain = false
     /// The index of each node among the candidates of an alternative match, or -1. Empty before the first match.

@@ -36,7 +36,7 @@ package final class PatternTable: Sendable {
 
     struct Attempt {
         var table: PatternTable?
-        /// Building ran out of steps, and might succeed with more.
+        /// Whether building ran out of steps. It might succeed with more steps.
         var isUnfinished = false
         var work: Int
     }
@@ -57,7 +57,7 @@ package final class PatternTable: Sendable {
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
-        /// No table will be built, or another task is building it.
+        /// Whether another table may not be built, because another task is building it or because it isn't worthwhile.
         private var isClosed = false
         private var spent = 0
         private var threshold = 2_000

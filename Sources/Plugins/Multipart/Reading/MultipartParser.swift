@@ -5,7 +5,8 @@ import ErrandSupport
 
 /// Parses a multipart body (RFC 2046, section 5.1) in chunks of any size, without I/O.
 ///
-/// The whole body has the line end of the first boundary: CR LF, or LF alone as some servers send.
+/// The line end after the first boundary decides which line ends the whole body has: CR LF, or only LF, as some servers
+/// send.
 struct MultipartParser {
     enum Event {
         case head(HTTPHeaders)
@@ -184,7 +185,8 @@ struct BoundaryScanner {
 
     init(_ boundary: String) {
         delimiter = Delimiter("--" + boundary)
-        // If a boundary consists only of hyphens, its last line in this form equals its first line in the other form.
+        // If a boundary consists only of hyphens, the two forms can't be distinguished: the last separator in one form
+        // equals the first separator in the other form.
         let isHyphenated = boundary.hasPrefix("--") && boundary.contains { $0 != "-" }
         hyphenated = isHyphenated ? Delimiter(boundary) : nil
     }

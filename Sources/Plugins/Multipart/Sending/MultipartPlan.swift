@@ -149,7 +149,7 @@ final class MultipartSource: HTTPBodySource {
         while let (piece, isLive) = try await nextPiece() {
             if gathered.isEmpty, piece.count >= Self.gatheredBytes { return piece }
             gathered.append(piece)
-            // The bytes of a stream aren't delayed.
+            // Bytes from a stream are sent immediately instead of being gathered.
             if gathered.count >= Self.gatheredBytes || isLive { break }
         }
         return gathered.isEmpty ? nil : gathered
@@ -192,7 +192,7 @@ final class MultipartSource: HTTPBodySource {
         }
     }
 
-    /// Opens the part on first use. Opening runs user code, so a cancellation may arrive meanwhile.
+    /// Opens the part on first use. Opening runs user code, and the request may be cancelled in the meantime.
     private func opened(_ open: () throws -> Opened) throws -> Opened {
         if let opened = state.withLock({ $0.opened }) { return opened }
         let new = try open()

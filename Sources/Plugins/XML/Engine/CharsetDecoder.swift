@@ -24,7 +24,8 @@ struct CharsetDecoder: Sendable {
     private var held: [UInt8] = []
 
     init(header: String?, limit: Int) {
-        // Charsets that are decoded as a whole keep the document in memory, so even an unlimited stream has a limit.
+        // Some charsets are decoded as a whole, which keeps the document in memory. For these charsets, even a stream
+        // without a limit gets one.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
@@ -90,8 +91,9 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
-                // Ignores a declared UTF-16, as HTML does. The declaration was read byte by byte, so the document can't
-                // be UTF-16. Some services declare it because their texts are UTF-16 in memory.
+                // If the declaration names UTF-16, it's ignored, as in HTML. The declaration was read byte by byte, so
+                // the document can't be UTF-16. Some services declare UTF-16 because their texts have this encoding in
+                // memory.
                 if !isWide, !name.contains("ucs-") { coding = try named(name, nil) }
                 return true
             }

@@ -116,8 +116,8 @@ struct NamespaceScope: Sendable {
 
 /// Caches resolved names by their written form, because most names occur many times.
 ///
-/// The table has a fixed size, and new names replace others. A malicious document can make it ineffective, but neither
-/// large nor slow.
+/// The table has a fixed size, and new names replace old names. A malicious document can make the cache useless, but it
+/// can't make the table large or slow.
 struct NameTable: Sendable {
     struct Entry: Sendable {
         let written: [UInt8]
