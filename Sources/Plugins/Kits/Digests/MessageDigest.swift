@@ -99,7 +99,7 @@ extension UInt32 {
     func rotatedRight(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 &- count) }
 }
 
-/// MD5 (RFC 1321), for services that still sign with it. Don't use it for anything new: it's broken (RFC 6151).
+/// MD5 (RFC 1321), for services that still require it. MD5 is broken, so don't use it for anything new (RFC 6151).
 package struct MD5Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
 
@@ -152,7 +152,8 @@ package struct MD5Digest: MessageDigest {
     ]
 }
 
-/// SHA-1 (FIPS 180-4, section 6.1), for services that still sign with it. Don't use it for anything new: it's broken.
+/// SHA-1 (FIPS 180-4, section 6.1), for services that still require it. SHA-1 is broken, so don't use it for anything
+/// new.
 package struct SHA1Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
 

@@ -6,7 +6,7 @@ extension PlatformSHA256 {
     static func platform() -> (any RunningSHA256)? { OpenSSLSHA256() }
 }
 
-/// SHA-256 from OpenSSL's libcrypto, which uses the processor's SHA instructions. Loaded on first use.
+/// SHA-256 from OpenSSL's libcrypto, which uses the processor's SHA instructions. libcrypto is loaded on first use.
 struct OpenSSLSHA256: RunningSHA256 {
     private let context: Context
 
@@ -67,8 +67,8 @@ struct OpenSSLSHA256: RunningSHA256 {
 
         private static let loaded = Mutex<Library?>(nil)
 
-        /// Returns `nil` if libcrypto isn't available. Caches only success, so a process with too many open files can
-        /// load it later.
+        /// Returns libcrypto, or `nil` if it isn't available. A failure isn't cached: if loading failed because the
+        /// process had too many open files, a later call can succeed.
         static func shared() -> Library? {
             loaded.withLock { loaded in
                 if loaded == nil { loaded = load() }

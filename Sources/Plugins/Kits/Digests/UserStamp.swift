@@ -2,7 +2,8 @@ package import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Identifies the user who owns persistent state, by keyed hashes that don't reveal secrets.
+/// Identifies the user who owns persistent state. The stamp contains HMACs of the user's credentials, which don't
+/// reveal secrets.
 ///
 /// Each stamp has a random key, so two stamps don't reveal that they belong to the same user.
 package struct UserStamp: Codable, Hashable, Sendable {
@@ -43,13 +44,15 @@ package struct UserStamp: Codable, Hashable, Sendable {
 
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
-    /// Cookies may be added or missing, but one must remain, and no value may differ.
+    /// Returns whether the identities belong to this user. Cookies may have been added or removed, but at least one
+    /// cookie must be the same, and no cookie may have another value.
     package func matches(_ identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return users == other.users && matchesCookies(of: other)
     }
 
-    /// For a stamp created before the request had all its identities. Compares cookies as in ``matches(_:)``.
+    /// Returns whether the identities contain all identities of this stamp. Use it for a stamp from before the request
+    /// had all its identities. Compares cookies as ``matches(_:)`` does.
     package func isContained(in identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return Set(users).isSubset(of: other.users) && matchesCookies(of: other)
@@ -67,7 +70,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
     }
 }
 
-/// A keyed digest (RFC 2104).
+/// An HMAC, a message authentication code from a digest and a key (RFC 2104).
 ///
 /// ```swift
 /// let code = HMAC<SHA256Digest>.code(for: message, key: key)
@@ -99,7 +102,7 @@ package struct HMAC<Digest: MessageDigest>: Sendable {
     }
 }
 
-/// The user who owns a persistent transfer: the user in its record, or else the user of its first request.
+/// The user who owns a persistent transfer: the user in the transfer's record, or else the user of its first request.
 package final class TransferUser: Sendable {
     private struct State {
         var expected: UserStamp?
@@ -122,7 +125,7 @@ package final class TransferUser: Sendable {
         state.withLock { state in
             guard let marks else { return state.expected }
             if let newest = state.newest, newest.marks == marks { return newest.stamp }
-            // The record changes only when the user's credentials do.
+            // The record changes only if the user's credentials have changed.
             let known = state.expected.flatMap { $0.matches(marks.identities) ? $0 : nil }
             let stamp = known ?? UserStamp(marks.identities)
             state.newest = (marks, stamp)

@@ -41,7 +41,7 @@ struct EncodedWordDecoder {
                 position = word.end
             } else {
                 endGroup(before: position)
-                // White space after a word only counts if no other word follows.
+                // White space after an encoded word is part of the text only if no other encoded word follows.
                 if group == nil { result.append(bytes[position]) }
                 position += 1
             }
@@ -56,7 +56,7 @@ struct EncodedWordDecoder {
             return
         }
         let isContinued = last.charset == word.charset
-        // White space between two words doesn't count (section 6.2).
+        // White space between two encoded words isn't part of the text (section 6.2).
         if !isContinued, !flushWords() { result += bytes[last.source.upperBound..<start] }
         group = Group(
             charset: word.charset, content: (isContinued ? last.content : []) + word.content,

@@ -11,7 +11,8 @@ public struct JSONNumber: Sendable {
     /// Digits from 0 to 9, without leading and trailing zeros. Empty for up to nineteen digits.
     private let digits: [UInt8]
 
-    /// The limit for exponents. Larger exponents are reduced to it. It exceeds the number of digits in any text.
+    /// The limit for exponents. Larger exponents are reduced to this limit, which exceeds the number of digits in any
+    /// text.
     private static let maximumExponent = Int.max / 16
 
     private static let maximumDigits = 19
@@ -152,8 +153,8 @@ public struct JSONNumber: Sendable {
     /// `read` parses a decimal text with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
-        // No value, and no midpoint between two values, has this many digits, so further digits only decide how a
-        // midpoint rounds.
+        // Neither a value nor a midpoint between two values has this many digits, so further digits only decide how a
+        // midpoint is rounded.
         let taken = digits.prefix(800)
         var text = String(decoding: taken.map { $0 + 0x30 }, as: UTF8.self)
         var power = power + digits.count - taken.count

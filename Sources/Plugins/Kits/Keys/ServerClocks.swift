@@ -15,11 +15,13 @@ import Synchronization
 ///
 /// Use one object for each client. It doesn't affect other dates, such as dates in caches.
 public final class ServerClocks: Sendable {
-    /// In seconds. A server shouldn't refuse a signature because of a difference this small.
+    /// The smallest difference to learn, in seconds. A server shouldn't refuse a signature because of a smaller
+    /// difference.
     private static let tolerance = 5.0
-    /// Many servers refuse a signature whose date is in their future. The server's date counts whole seconds.
+    /// How far a signature's date may be ahead of the server's clock, in seconds. Many servers refuse dates in their
+    /// future. The tolerance is a second because the `Date` field contains whole seconds.
     private static let longestLead = 1.0
-    /// A longer difference is a broken server, not a clock.
+    /// The largest difference to learn, in seconds. With a larger difference, the server is broken.
     private static let longest = 50 * 365 * 86400.0
     private static let maximumOrigins = 64
 

@@ -11,7 +11,7 @@ package enum SystemThread {
             defer { unsafe pthread_attr_destroy(attributes) }
             unsafe pthread_attr_setstacksize(attributes, stack)
             unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // The thread releases this reference. If creation fails, this function does.
+            // The thread releases this reference. If the thread can't be created, this function releases the reference.
             let start = unsafe Unmanaged.passRetained(Body(body))
             if unsafe create(attributes, start.toOpaque()) { return true }
             unsafe start.release()

@@ -144,7 +144,8 @@ package struct JSONMasker {
                 if !followsField { maskWithin(token) }
             case .number, .literal: break
             case .invalid:
-                // A control character could hide a field from the scan. An unknown word can't.
+                // A control character could hide a field from the scan, so the text is rejected. An unknown word can't
+                // hide a field.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
             }
         }

@@ -9,7 +9,8 @@ import ErrandMessageSyntax
 /// with an invalid head counts as secret.
 struct MultipartMasker {
     private let bytes: [UInt8]
-    /// If the boundary includes the hyphens, as on some devices, it's also a delimiter by itself.
+    /// The lines that separate parts. Some devices send a boundary that already includes the hyphens, so the boundary
+    /// alone is a delimiter too.
     private let delimiters: [[UInt8]]
     private var position = 0
     private var result: [UInt8] = []

@@ -9,10 +9,11 @@ struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
     private var ranges: [Range<Int>] = []
-    /// From a word's start to the next byte that no word contains. Remembered, so a long run isn't searched again.
+    /// A run of bytes from the start of a word to the next byte that can't be part of a word. It's remembered, so a
+    /// long run isn't searched again.
     private var run = 0..<0
-    /// The end of the last word after a colon that doesn't look like a secret. Parts of the word don't look like
-    /// secrets either.
+    /// The end of the last word after a colon that doesn't look like a secret. Parts of this word aren't checked again,
+    /// because they don't look like secrets either.
     private var harmlessEnd = 0
 
     /// Returns `nil` if the text contains no secret. `found` receives the masked values that look like secrets even
@@ -247,7 +248,7 @@ struct PairsInText {
     }
 }
 
-/// Masks the secrets of a text for people: shaped secrets, secrets of URLs, and values after secret names.
+/// Masks secrets in text for people: private keys and tokens, secrets in URLs, and values after secret names.
 enum SecretsInText {
     /// `false` for most texts without secrets.
     static func mayOccur(in text: some Collection<UInt8>) -> Bool {

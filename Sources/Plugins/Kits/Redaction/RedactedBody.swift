@@ -141,7 +141,8 @@ extension Redactor {
             // The text can also be a log, as in "status=401 token=…", so other secrets are masked too.
             return .shown(withoutSecrets(Data(form(text).utf8)))
         }
-        // Values in another charset can't be masked, so the body is shown only if it contains no secret.
+        // If the text has another charset, its values can't be masked. The body is then shown only if it doesn't
+        // contain a secret.
         let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         guard form(text) == text else { return .omitted(reason: "its secrets can't be masked in its charset") }
         return .shown(bytes)

@@ -1,10 +1,10 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Masks private keys in PEM or of PGP, and JSON Web Tokens.
+/// Masks PEM and PGP private keys, and JSON Web Tokens.
 ///
-/// The lines around a private key stay. A key without an end is masked up to the end of the text, which may be
-/// truncated.
+/// The lines that begin and end a private key aren't masked. The text may be truncated, so a key without an end line is
+/// masked up to the end of the text.
 enum ShapedSecrets {
     /// `false` for almost all texts without such a secret.
     static func mayOccur(in text: some Collection<UInt8>) -> Bool {

@@ -94,7 +94,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     public func update<Result: Sendable, Failure: Error>(
         _ change: (inout State) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        // Old states are released after the lock, because this can run user code.
+        // Old states are released after the lock is unlocked, because releasing them can run user code.
         var held: [State] = []
         defer { withExtendedLifetime(held) {} }
         let (result, isFirst) = try guarded.withLock { guarded throws(Failure) -> (Result?, Bool) in
@@ -125,8 +125,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Runs outside the lock, because a stream can drop a state, and its release can run user code. Also delivers
-    /// states that other threads send meanwhile, to keep the order.
+    /// Delivers the waiting states, outside the lock: a stream can drop a state, and releasing the state can run user
+    /// code. To keep the order, this thread also delivers states that other threads send in the meantime.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

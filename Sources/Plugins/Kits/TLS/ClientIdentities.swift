@@ -64,7 +64,7 @@ public final class ClientIdentities<Identity: Sendable>: Sendable, ExpressibleBy
                     number: identityNumbers.wrappingAdd(1, ordering: .relaxed).newValue, identity: identity)
             }
             let key = Self.key(origin)
-            // The old certificate is released after the lock, because this can run user code.
+            // The old certificate is released after the lock is unlocked, because releasing it can run user code.
             let old = state.withLock { state -> Choice? in
                 state.revision += 1
                 if origin == "*" {

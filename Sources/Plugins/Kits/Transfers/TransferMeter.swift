@@ -161,7 +161,7 @@ public final class TransferMeter: Sendable {
             (state.timer, state.wake) = (nil, nil)
             return stale
         }
-        // An earlier timer sets the next one when it fires.
+        // If a timer is already set for an earlier time, it sets the next timer when it fires.
         if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, time] in
@@ -196,7 +196,7 @@ public final class TransferMeter: Sendable {
 struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    /// The wait before an attempt doesn't mean that the network is slow.
+    /// Starts counting again, because the wait before an attempt doesn't mean that the network is slow.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 
     mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {

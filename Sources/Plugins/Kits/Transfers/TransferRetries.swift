@@ -52,7 +52,7 @@ public struct TransferRetries: Sendable {
     public static func isTemporary(_ error: any Error) -> Bool {
         if error is PauseInterruption { return true }
         guard let error = error as? ErrandError else {
-            // A transfer's error is final, but another filter's error may be temporary.
+            // A `TransferError` is final, but an error from another filter may be temporary.
             return !(error is TransferError) && (error as? any RequestFailure)?.isRetryable == true
         }
         // URLSession on Linux uses this code for lost connections and truncated bodies.

@@ -114,7 +114,7 @@ enum ECDSASignature {
             pair.isAtEnd, outer.isAtEnd, r.count <= size, s.count <= size
         else { return nil }
         let raw = padded(r, size) + padded(s, size)
-        // A signature has one form only.
+        // A signature is accepted in only one DER form, so nobody can create other valid forms of it.
         return Self.der(raw, size: size) == der ? raw : nil
     }
 

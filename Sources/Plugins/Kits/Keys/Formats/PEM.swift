@@ -14,7 +14,8 @@ enum PEM {
         in text: String, _ name: String, _ read: (_ label: String, _ der: [UInt8]) throws(KeyError) -> Key?
     ) throws(KeyError) -> Key {
         guard text.utf8.count <= maximumBytes else { throw .malformed("the text is too long for a \(name)") }
-        // Environment variables often can't contain line ends, so programs escape them and shells replace them.
+        // Environment variables often can't contain line ends. Some programs therefore write `
+        // ` in place of a line end, and some shells replace line ends with spaces.
         let text = text.replacing("\\r", with: "\n").replacing("\\n", with: "\n")
         var rest = text[...]
         var other: String?
