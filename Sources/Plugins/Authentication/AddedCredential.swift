@@ -5,8 +5,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The changes that a credential made to a request in the call stage. On the wire, the current credential replaces
-/// them.
+/// The changes that a credential made to a request in the call stage. Right before the request is sent, the changes of
+/// the current credential replace them.
 final class AddedCredential: Sendable {
     struct Repetition: Sendable {
         var count = 0
@@ -21,9 +21,9 @@ final class AddedCredential: Sendable {
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// Tells users apart. Nil if the added header fields already do.
+    /// The mark that tells users apart, for example in caches. Nil if the added header fields already tell users apart.
     let mark: UserMark?
-    /// A later filter signs the request, so a new credential needs a new signature.
+    /// Whether a later filter signs the request. A new credential then needs a new signature.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest
@@ -81,7 +81,7 @@ final class AddedCredential: Sendable {
         for name in Set(new.map(\.name) + old.map(\.name))
         where new.values(of: name) != old.values(of: name) {
             var added = Self.added(old.values(of: name), new.values(of: name))
-            // Once, because the request may have its own field with the same value.
+            // Each added field is removed only once, because the request may have its own field with the same value.
             var left: [HTTPHeaders.Field] = []
             for field in headers.reversed() where field.name == name {
                 if let index = added.firstIndex(of: field.value) {

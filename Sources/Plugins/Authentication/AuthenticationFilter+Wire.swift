@@ -43,8 +43,8 @@ extension AuthenticationFilter {
             let isRecorded = exchange.isRecordingUsers
             let (recorded, record) = isRecorded ? exchange.recordingUsers() : (exchange, nil)
             let attempt = try attempt(recorded, lease, added, repetition)
-            // At most four attempts: with the current credential, after a refresh by another request, after this
-            // request's own refresh, and once more.
+            // A request is sent at most four times: with the current credential, after a refresh by another request,
+            // after this request's own refresh, and once more.
             let addsAuthorization = company != nil && addsAuthorization(lease, added, exchange.http, attempt.http)
             let mayRepeat = keeper.isRenewable && repetition.count < 3 && !(isSpent && addsAuthorization)
             if addsAuthorization {
@@ -131,7 +131,7 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// Returns nil if the request has to be sent. Doesn't refresh.
+    /// Returns a stored response, or nil if the request has to be sent. Doesn't refresh the credential.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?

@@ -65,7 +65,7 @@ extension BearerToken {
     public init(from decoder: any Decoder) throws {
         let reply = try decoder.container(keyedBy: ResponseKeys.self)
         let own = try decoder.container(keyedBy: CodingKeys.self)
-        // A response may also have a member `token`.
+        // A server's response may also have a member `token`, so look for the standard's names first.
         if reply.contains(.access_token) || reply.contains(.accessToken) || !own.contains(.token) {
             let response = try TokenResponse(from: decoder)
             if let type = response.tokenType, type.lowercased() != "bearer" {

@@ -40,7 +40,8 @@ extension CredentialKeeper {
         private(set) var generation: UInt64 = 0
         private(set) var lastSignOut: UInt64 = 0
         var isExpired = false
-        /// The credential had expired when it arrived. A clock is then wrong, so the server decides.
+        /// Whether the credential had already expired when it arrived. Either the device's or the server's clock is
+        /// then wrong, so the expiry is ignored and only the server decides.
         private(set) var ignoresExpiry = false
         /// The credential comes from a refresh, and no response has accepted it yet.
         private(set) var isOnTrial = false
@@ -99,7 +100,8 @@ extension CredentialKeeper {
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Requests of another user fail. If the session has ended, all requests fail with that error.
+        /// Returns what a waiting request does. Requests that belong to another user fail. If the session has ended,
+        /// all requests fail with the session's error.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -4,15 +4,15 @@ import Synchronization
 
 /// Keeps the current credential and runs at most one refresh.
 ///
-/// Each change of the credential increments its version, which drops the result of an earlier refresh. Each change of
-/// the user increments the generation. A call belongs to the generation in which it began.
+/// Each change of the credential increments the version. If the version has changed when a refresh ends, its result is
+/// dropped. Each change of the user increments the generation. A call belongs to the generation in which it began.
 ///
-/// Not generic, because generic code from another module looks up metadata at each step of each request.
+/// The class isn't generic, because generic code from another module looks up metadata at each step of each request.
 final class CredentialKeeper: Sendable {
     typealias Handler = @Sendable (_ old: (any Credential)?) async throws -> (any Credential)?
 
     struct Rules: Sendable {
-        /// Nil means the agent's trusted origins.
+        /// The origins that receive the credential. Nil means the agent's trusted origins.
         var origins: TrustedOrigins?
         var isRejection: (@Sendable (HTTPResponse) async throws -> Bool)?
         var is401Rejection = true
@@ -216,7 +216,8 @@ final class CredentialKeeper: Sendable {
 private struct TimedOut: Error {}
 
 extension CredentialKeeper {
-    /// A credential, and the state in which a request was sent. A class, so requests in the same state share it.
+    /// A credential, and the keeper's state when a request was sent. It's a class, so requests in the same state share
+    /// an object.
     final class Lease: Sendable {
         private let known: Known
         let membership: Membership

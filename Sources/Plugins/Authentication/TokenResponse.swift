@@ -37,7 +37,8 @@ public struct TokenResponse: Decodable, Sendable, Hashable {
         init?(intValue: Int) { nil }
     }
 
-    /// In seconds. Greater lifetimes make no difference, and their dates may not be encodable.
+    /// The longest lifetime, in seconds. Longer lifetimes make no practical difference, and a date that far in the
+    /// future may not be encodable.
     private static let longest = Duration.seconds(Int64.max).bounded / .seconds(1)
     private static let maximumTokenBytes = 256 << 10
 

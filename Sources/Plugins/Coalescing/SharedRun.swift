@@ -40,8 +40,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The shared exchanges that a task belongs to, usually one. Numbers don't keep exchanges alive, and a task may
-    /// outlive its exchange.
+    /// The shared exchanges that a task belongs to, usually only one. They're stored as numbers, because a task may
+    /// outlive its exchange and must not keep it alive.
     private struct Parts: Sendable {
         let inner: UInt64
         let outer: [UInt64]
@@ -65,7 +65,7 @@ final class SharedRun: Sendable {
 
     enum Joining {
         case joined(ticket: Int)
-        /// The exchange's own task sends the request, so it would wait for itself.
+        /// The shared exchange's own task sends the request. If the request joined, the exchange would wait for itself.
         case within
         /// The exchange is closed, or the activity already waits for it, for example with another hedged request.
         case none
@@ -84,7 +84,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// Only the last call cancels the task. It starts on the caller's thread if the system supports that.
+    /// Starts the task that sends the request, on the caller's thread if the system supports that. The task is
+    /// cancelled only when its last call is cancelled.
     func send(_ next: Next, of runs: SharedRuns) {
         let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
         // The task inherits this value, by which `join` recognizes requests that the exchange itself sends.
@@ -182,7 +183,7 @@ extension SharedRun: ExchangeSharing {
         return deadlines.count == exchanges.count ? deadlines.max() : nil
     }
 
-    /// Progress is for every call, other events for the call that started the exchange.
+    /// Reports progress to every call, and other events only to the call that started the exchange.
     func report(_ event: TransportEvent) {
         guard case .progress(let progress) = event else {
             return state.withLock({ $0.first?.exchange })?.report(event) ?? ()
@@ -286,7 +287,7 @@ final class SharedRuns: Sendable {
     }
 
     func remove(_ run: SharedRun) {
-        // Released outside the lock, because it may be the last reference.
+        // The removed run is released outside the lock, because this may be the last reference to it.
         let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.firstIndex(of: run), runs[index] === run else { return nil }
             return runs.remove(at: index)

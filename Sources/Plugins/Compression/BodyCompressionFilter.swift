@@ -27,7 +27,7 @@ public struct BodyCompressionFilter: Filter {
     /// The smallest body to compress, in bytes. Smaller bodies of known length stay uncompressed. Defaults to 1,024.
     public var minimumBytes: Int64
 
-    /// Larger bodies, in bytes, are compressed in chunks.
+    /// The largest body to compress in memory, in bytes. Larger bodies are compressed in chunks.
     private static let bytesInMemory = 1 << 20
 
     /// Creates a filter. By default, bodies of known length below 1,024 bytes stay uncompressed.

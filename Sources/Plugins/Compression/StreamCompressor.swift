@@ -20,7 +20,8 @@ struct StreamCompressor: ~Copyable {
 
     deinit { unsafe errand_encoder_free(encoder) }
 
-    /// Flushes, so a reader can decode the whole input. With `isLast`, also ends the stream.
+    /// Compresses input and flushes the encoder, so a reader can decode the whole input. With `isLast`, also ends the
+    /// stream.
     mutating func compress(_ input: Data, isLast: Bool) throws -> Data {
         var (result, buffer, offset) = (Data(), [UInt8](repeating: 0, count: Self.step), 0)
         while true {

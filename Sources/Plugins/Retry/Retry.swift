@@ -32,7 +32,7 @@ public struct RetryFilter: Filter {
     /// Required by a request or tag. An explicit retry filter of the agent or call replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
-    /// Saves checking the conformance of the last request type again.
+    /// Remembers the type of the last request, so its conformance isn't checked again.
     private let plain = PlainType()
 
     /// Creates a filter without the ``HostLimitFilter`` that `.retry` adds. Agents that share the filter share its
@@ -71,8 +71,8 @@ public struct RetryFilter: Filter {
         return try await retry(exchange, next, policy, after: result, since: start)
     }
 
-    /// A separate function, because its variables would enlarge the async frame of every request: in one function, the
-    /// filter needs a fifth more instructions and allocates a frame of 1,400 bytes.
+    /// This is a separate function, because its variables would enlarge the async frame of every request. In a single
+    /// function, the filter would need a fifth more instructions and allocate a frame of 1,400 bytes.
     private func retry(
         _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
         since start: Counts
@@ -235,7 +235,7 @@ extension RetryFilter {
 private struct RetryFailure {
     let reason: String
     let response: HTTPResponse?
-    /// Concerns the last request only. A server may have received earlier requests of the call.
+    /// Whether the last request didn't reach any server. A server may still have received earlier requests of the call.
     let reachedNoServer: Bool
 
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {

@@ -44,7 +44,8 @@ public struct StandardResilience: FilterGroup {
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // If the host's pause were longer than a retry may wait, the retry would wait again at the host limit.
+        // The host limit's pause must not be longer than the wait of a retry. Otherwise, the retried request would wait
+        // again at the host limit.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [RetryFilter(settings.retry), HostLimitFilter(limits)]
         if let breaker = settings.breaker { filters.append(BreakerFilter(breaker)) }

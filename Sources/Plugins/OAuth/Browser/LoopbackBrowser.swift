@@ -56,7 +56,7 @@ public struct LoopbackBrowser: OAuthBrowser {
         let listener = try LoopbackListener(on: addresses, port: port, isNamed: usesLocalhost)
         let end = time.instant(after: timeout)
         let url = try await page.url(for: "http://\(listener.authority)\(path)")
-        // Not awaited: the program that opens the page may run until the user closes it.
+        // This task isn't awaited, because the program that opens the page may run until the user closes it.
         let opening = Task { [open] in
             do { try await open(url) } catch {
                 listener.stop(

@@ -69,7 +69,8 @@ final class LoopbackListener: Sendable {
         var accepts = true
         defer { for connection in connections { LoopbackSocket.end(connection.socket) } }
         while true {
-            // If the system can't accept a connection, the socket stays ready. Pause, so this loop doesn't spin.
+            // If the system can't accept a connection, the socket stays ready, and this loop would spin. It pauses
+            // instead.
             let ready = Self.waitForInput(
                 [bell.waits] + (accepts ? [socket] : []) + connections.map(\.socket),
                 milliseconds: accepts ? -1 : Self.pause)
@@ -124,7 +125,7 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// Doesn't wait, because the response fits in the socket's buffer.
+    /// Sends a response without waiting, because it fits in the socket's buffer.
     private static func send(_ socket: Int32, _ text: String) {
         _ = LoopbackSocket.send(socket, Array(text.utf8), from: 0)
         LoopbackSocket.shutDownWriting(socket)

@@ -11,7 +11,7 @@ enum LoopbackRequest {
     }
 
     /// - Parameter authority: The listener's address and port. A request with another `Host` is refused, because a page
-    ///   of another site may have reached the listener through a name that resolves to this machine.
+    ///   from another site may have sent it through a host name that resolves to this machine.
     static func judge(_ bytes: [UInt8], path: String, authority: String) -> Verdict {
         guard let end = end(of: bytes) else {
             return bytes.count >= maximumBytes ? .refused("431 Request Header Fields Too Large") : .incomplete

@@ -98,7 +98,7 @@ public final class OAuthClient: Sendable {
                     continue
                 }
             }
-            // With other statuses, the document may be here, so don't try the next path.
+            // With other statuses, such as 500, this path may be the right one, so don't try the next path.
             if !(300...499).contains(status) || status == 429 { break }
         }
         if let failure { throw failure }

@@ -49,7 +49,8 @@ enum AuthorizationRedirect {
         return FormEncoding.decode(text[text.index(after: mark)...])?["state"]
     }
 
-    /// Checks the address, the state and the issuer first, so an error or a code of another sign-in isn't accepted.
+    /// Returns the code from a redirect. Checks the address, the state and the issuer first, so an error or a code from
+    /// another sign-in isn't accepted.
     static func code(
         in redirect: String, to redirectURI: String, state: String, server: OAuthServer, hiding secrets: [String]
     ) throws(OAuthError) -> String {

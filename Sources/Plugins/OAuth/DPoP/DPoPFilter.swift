@@ -31,14 +31,15 @@ struct DPoPFilter: Filter {
     private func send(_ exchange: Exchange, _ token: String, _ next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let proof = try await dpop.proof(for: exchange.http, token: token, at: exchange.time.date, by: .resource)
-        // Differs in each request, so it isn't marked as a user's secret. Logs mask it like all unknown fields.
+        // The proof differs in each request, so it isn't marked as a secret of the user. Logs mask the field like all
+        // unknown fields.
         exchange.http.headers.set(.dpop, proof)
         let response = try await next(exchange)
         dpop.learn(from: response, at: .resource)
         return response
     }
 
-    /// The text is searched and not parsed, because at worst one more request is sent.
+    /// The error is searched for in the text without parsing it. At worst, a wrong match sends one more request.
     private func maySendAgain(after response: HTTPResponse, to url: URL, _ signedAt: Date, now: Date) -> Bool {
         let challenge = response.headers.values(of: .wwwAuthenticate).joined(separator: ",")
         if challenge.contains("use_dpop_nonce") { return dpop.offersNonce(response) }

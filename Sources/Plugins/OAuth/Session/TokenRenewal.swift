@@ -18,7 +18,7 @@ struct TokenRenewal: Sendable {
         if let stored = usable(try await vault.load(), after: old) { return stored }
         switch try await vault.exclusively({ try await source(after: old, ticket) }) {
         case .token(let token): return token
-        // Outside the lock, because a sign-in may take minutes.
+        // The sign-in runs outside the store's lock, because it may take minutes.
         case .signIn: return try await fresh(ticket)
         }
     }

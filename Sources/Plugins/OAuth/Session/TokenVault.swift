@@ -1,7 +1,8 @@
 import ErrandEssentials
 import Synchronization
 
-/// Reads and writes a store, one operation at a time. Doesn't store a token of a refresh that ends after a sign-out.
+/// Reads and writes a store, one operation at a time. If a refresh ends after the user signed out, the vault doesn't
+/// store its token.
 final class TokenVault: Sendable {
     struct Ticket: Sendable, Equatable {
         fileprivate let number: Int
@@ -9,7 +10,8 @@ final class TokenVault: Sendable {
 
     private struct State {
         var number = 0
-        /// Replaces the stored token, which the server may have invalidated.
+        /// A new token that couldn't be stored. It's used instead of the stored token, which the server may have
+        /// invalidated.
         var unsaved: OAuthToken?
         var last: Task<Void, Never>?
     }
@@ -46,7 +48,8 @@ final class TokenVault: Sendable {
         try await store.exclusively(body)
     }
 
-    /// First waits for renewals by other processes and sessions, which would replace the token.
+    /// Stores the token of a sign-in. First waits for renewals by other processes and sessions, because they would
+    /// otherwise replace the token afterwards.
     func saveSignedIn(_ token: OAuthToken, _ ticket: Ticket) async {
         do { try await store.exclusively { await save(token, ticket) } } catch { await save(token, ticket) }
     }

@@ -18,7 +18,7 @@ import ErrandSupport
 /// file with the suffix `.lock`, next to the token's file. The system releases the lock when the process ends.
 public struct FileTokenStore: TokenStore {
     private static let maximumBytes = 1 << 20
-    /// Longer than the requests of a refresh take.
+    /// The longest wait for another process. It's longer than a refresh takes.
     private static let maximumWait = Duration.seconds(120)
 
     /// The URL of the file, which may not exist yet.

@@ -3,14 +3,14 @@ import Synchronization
 
 /// The breaker of one host: closed, open, or half open with a running probe.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent. Its result counts only in the same phase.
+    /// The phase in which a request was sent. The request's result counts only if the phase is still the same.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
 
     enum Result { case success, failure, neither }
 
-    /// The breaker has opened or closed, or stays open after a failed probe.
+    /// A change to report to accessories: the breaker has opened or closed, or stays open after a failed probe.
     struct Change {
         let isOpen: Bool
         let message: String

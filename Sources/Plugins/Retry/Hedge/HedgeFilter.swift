@@ -200,9 +200,9 @@ final class HedgeHistory: HostRecord {
 public struct HedgePolicy: Sendable, Hashable {
     /// The maximum share of calls for which a second request is sent, from 0 to 1. Defaults to 0.05.
     public var share: Double
-    /// The share of earlier requests to the host that a slow request must exceed in duration. Defaults to 0.95.
+    /// How slow a request must be, as the share of recent requests to its host that were faster. Defaults to 0.95.
     public var percentile: Double
-    /// The number of earlier requests to a host before its requests are hedged. Defaults to 20.
+    /// The minimum number of earlier requests to a host before the filter hedges requests to that host. Defaults to 20.
     public var minimumSamples: Int
     /// The shortest wait before a second request. Defaults to 1 millisecond.
     public var minimumDelay: Duration = .milliseconds(1)

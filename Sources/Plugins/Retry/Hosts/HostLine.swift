@@ -92,7 +92,7 @@ final class HostLine: HostRecord {
                 state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
             }
             if let field {
-                // The host no longer counts requests sent more than one period ago.
+                // The host no longer counts requests that were sent more than one period before this time.
                 let begin = now - field.reset
                 let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
                 let quota = HostQuota(
@@ -242,7 +242,7 @@ extension HostLine {
                     self.quota = nil
                     if quota.left <= 0 { ramp = HostRamp(quota.until) }
                 } else if quota.left <= 0 {
-                    // The response to a pending request may still renew the quota.
+                    // If a request is pending, its response may still renew the quota.
                     if quota.isSpent || pending.isEmpty { earliest = max(earliest, quota.until) }
                     news = quota.until
                 }
@@ -312,7 +312,7 @@ final class HostWaiter: Sendable {
         } onCancel: {
             sleep.cancel()
         }
-        // A signal lost here does no harm, because the state that it announces has already changed.
+        // A signal that is lost here does no harm, because the state was changed before the signal was sent.
         state.withLock { $0 = State() }
     }
 }

@@ -5,21 +5,22 @@ import ErrandMessageSyntax
 
 /// The number of requests that a host still accepts, according to its last response.
 ///
-/// The client doesn't know the kind of limit, such as a sliding window or a token bucket, and most kinds don't renew
-/// completely at `until`. So only the last response counts. After concurrent requests, the tighter quota counts,
-/// because the order in which the server counted them is unknown.
+/// The client doesn't know the kind of limit, such as a sliding window or a token bucket. Most kinds aren't completely
+/// renewed at `until`, so only the server's last response counts. After concurrent requests, the tighter quota counts,
+/// because the order in which the server counted the requests is unknown.
 struct HostQuota {
     private(set) var left: Int
     private var remaining: Int
     private let inFlight: Int
-    /// Regardless of requests in flight.
+    /// Whether the host accepts no more requests, regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
     private(set) var until: Duration
     /// The last request sent before the response arrived.
     private var lastSent: UInt64
 
-    /// The response arrived early in the period, so requests sent meanwhile count for the same period. Otherwise, a new
-    /// period may have begun: for example, with a window of 1 second and a response time of half a second.
+    /// Whether the response arrived early in the period, so requests that were sent in the meantime count for the same
+    /// period. If it arrived late, a new period may have begun: for example, with a window of 1 second and a response
+    /// time of half a second.
     private let isFresh: Bool
 
     /// The seconds in a field may be rounded up or down.

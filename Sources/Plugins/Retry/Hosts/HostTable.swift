@@ -5,8 +5,8 @@ import ErrandSupport
 import Synchronization
 
 protocol HostRecord: AnyObject, Sendable {
-    /// Returns false, without a change, if a request is running, or if the record has current data and `isForced` is
-    /// false. A retired record doesn't accept requests.
+    /// Retires the record, so it doesn't accept requests. Returns false without retiring it if a request is running, or
+    /// if the record has current data and `isForced` is false.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
 }
 
@@ -94,19 +94,19 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Keeps every new host from causing a sweep.
+        // Sets the number of hosts at which the next sweep happens, so not every new host causes a sweep.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten
     }
 
-    /// Such as "api.example.com:443".
+    /// Returns a host and port, such as "api.example.com:443".
     private static func host(of url: URL) -> String {
         let origin = URLSyntax.origin(of: url)
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// Such as "HTTPS://Api.example.com".
+    /// Returns a URL's scheme and authority as written, such as "HTTPS://Api.example.com".
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in

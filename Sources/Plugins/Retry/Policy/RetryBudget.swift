@@ -10,8 +10,8 @@ import Synchronization
 public struct RetryBudget: Sendable, Hashable {
     /// The number of retries per call. Defaults to 0.1.
     public var share: Double
-    /// The number of retries that are allowed before there have been enough calls. It counts as at least the number of
-    /// retries that a single call may use. Defaults to 5.
+    /// The number of retries that are allowed regardless of the number of calls. If a single call may use more retries
+    /// than the reserve, that number applies instead. Defaults to 5.
     public var reserve: Int
     /// How long calls and retries count, if some calls to the host succeed. Defaults to 60 seconds.
     ///
@@ -37,7 +37,8 @@ final class RetryLedger: HostRecord {
 
     private let state = Mutex(State())
 
-    /// Keeps a host that only fails, unless forced, because it must not get a new reserve.
+    /// Keeps the record of a host that fails every call, unless forced, because a new record would get a new reserve of
+    /// retries.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -57,7 +58,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Resets expired counts if a call has succeeded since.
+    /// Counts a failed call. First resets expired counts, if a call has succeeded since they began.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -70,7 +71,8 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Counting stops at 100 unused retries. Otherwise, a server that fails after a good week would be flooded.
+    /// Counts a call, but only up to 100 unused retries. Otherwise, a server that fails after a week without failures
+    /// would receive a flood of retries.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }

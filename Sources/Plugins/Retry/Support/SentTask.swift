@@ -31,7 +31,7 @@ struct SentTask: Sendable {
 
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// Waits even if the awaiting task is cancelled.
+    /// The result of the request. The wait for it doesn't end early if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
     var value: HTTPResponse { get async throws { try await task.value } }

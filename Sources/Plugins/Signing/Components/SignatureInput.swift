@@ -10,7 +10,8 @@ public struct SignatureInput: Sendable, Hashable {
     /// All parameters in order. The signature also covers unknown parameters.
     public let parameters: StructuredField.Parameters
 
-    /// A limit against attacks: each component costs time.
+    /// The maximum number of components in a message's signature. The limit prevents attacks, because each component
+    /// takes time.
     private static let maximumComponents = 256
 
     init(_ components: [SignatureComponent], _ parameters: StructuredField.Parameters) throws {

@@ -50,7 +50,7 @@ public struct AcceptSignature: Sendable, Hashable {
     /// The text of the field.
     public let fieldValue: String
 
-    /// A limit against attacks: each signature costs time.
+    /// The maximum number of signatures in a field. The limit prevents attacks, because each signature takes time.
     private static let maximumEntries = 16
 
     /// Creates a field. Throws ``SigningError`` if a component, label or parameter is invalid.

@@ -123,7 +123,7 @@ public struct HTTPMessageVerifier: Sendable {
         guard try await key.verifier.isValid(signature, of: base, by: algorithm) else {
             throw SigningError(.invalidSignature, "the signature doesn't match the message and the key")
         }
-        // Checked last, so only valid signatures use up a nonce.
+        // The nonce is checked last, so only valid signatures use up a nonce.
         guard let nonces = requirements.nonces else { return }
         guard let nonce = input.nonce else { throw SigningError(.replayed, "the signature has no nonce") }
         guard try await nonces.record(nonce, keyID: input.keyID, at: date, until: expiry) else {

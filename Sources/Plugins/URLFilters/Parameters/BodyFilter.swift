@@ -10,12 +10,12 @@ import ErrandEssentials
 /// ```
 ///
 /// The parameters may be secret, so only requests to trusted origins get them, unless `toAnyOrigin` is `true`; see
-/// `Exchange.isTrusted`. The existing content isn't changed by a single byte. By default, a POST, PUT or PATCH request
+/// `Exchange.isTrusted`. The existing content stays the same, byte for byte. By default, a POST, PUT or PATCH request
 /// without a body gets a form. If an outer filter compresses the body, this filter still changes the uncompressed body.
 ///
-/// The filter doesn't change files, streams, multipart bodies, or JSON that isn't an object. If the request itself has
-/// a content coding, the filter doesn't change the body either, and tells accessories with a note. If a form or JSON
-/// object is malformed or isn't in memory, the filter throws ``URLFilterError/Code/invalidBody``.
+/// The filter doesn't change files, streams, multipart bodies, or JSON that isn't an object. If the request applied a
+/// content coding to its body, the filter doesn't change the body either, but sends accessories a note. If a form or
+/// JSON object is malformed or isn't in memory, the filter throws ``URLFilterError/Code/invalidBody``.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body to create for a POST, PUT or PATCH without a body.
     public enum EmptyBody: Sendable, Hashable {

@@ -9,9 +9,10 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret", algorithm: .md5, message: { $0.plainSortedParameters }))
 /// ```
 ///
-/// The signature covers the parameters of the query, and of a form or JSON object in memory. To cover other bodies, use
-/// a message that includes them, such as ``SigningInput/wholeRequest()``. Sign last, because the signature doesn't
-/// cover changes by later filters.
+/// By default, the signature covers the query's parameters and, if the body is a form or a JSON object in memory, the
+/// body's parameters. To cover other bodies, set a ``message`` that includes the body, such as
+/// ``SigningInput/wholeRequest()``. Put the signing filter last, because the signature doesn't cover changes by later
+/// filters.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the parameter or header that contains the signature.
     public var signature: String

@@ -65,8 +65,8 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
-        // Before the URL is set: if a later filter moved the request to an origin that mustn't see the secrets, setting
-        // the URL removes them and their marks.
+        // This happens before the URL is set. If a later filter moved the request to an origin that mustn't see the
+        // secrets, setting the URL then removes the secrets and their marks.
         for (step, items) in secrets {
             exchange.assign(
                 to: UserMark(items, source: "query \(step)"), queryItems: items.split(separator: "&").map(String.init))
@@ -98,8 +98,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Adds the request to an error that lacks one, because the agent knows only the request before this filter changed
-    /// it.
+    /// Sends the request. If this throws an error without a request, adds the changed request to the error, because the
+    /// agent knows only the request before the change.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http
