@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-// With a name without a path, Apple's dlopen also searches the current directory, where anyone may have put a file. So
-// Apple's platforms use only the paths of the system and of package managers. On Linux, dlopen only searches the
-// linker's directories.
+// If a library's name has no path, Apple's dlopen also searches the current directory, where anyone may have put a
+// file. On Apple's platforms, this file therefore uses full paths, from the system and from package managers. On Linux,
+// dlopen searches only the linker's directories.
 #if defined(__APPLE__)
 #define ERRAND_LIBZ "/usr/lib/libz.1.dylib"
 #define ERRAND_LIBBROTLI "/opt/homebrew/lib/libbrotlidec.1.dylib", "/usr/local/lib/libbrotlidec.1.dylib"
@@ -76,8 +76,8 @@ static inline void *open_first(const char *const *names, int codings, int *found
 #define FIND(library, slot, symbol) ((*(void **)(slot) = dlsym(library, #symbol)) != NULL)
 #define FIND_WEAK FIND
 
-// Opens the first library that exists. Returns NULL if there isn't any, or if descriptors or memory are short. In the
-// latter case, doesn't add the codings to `found`, so a later call tries again.
+// Opens the first library that exists. Returns NULL if there isn't any, or if file descriptors or memory ran out. If
+// they ran out, the codings aren't added to `found`, so a later call tries again.
 static inline void *open_first(const char *const *names, int codings, int *found) {
     int passes = 0;
     for (; *names; names++) {

@@ -66,8 +66,8 @@ struct errand_deflater *errand_deflater_make(int window) {
     if (!errand_has_deflate()) return NULL;
     struct errand_deflater *deflater = calloc(1, sizeof *deflater);
     if (!deflater) return NULL;
-    // zlib doesn't support a raw window of 256 bytes. With Huffman coding only (2), the output doesn't refer to earlier
-    // bytes, so a larger window does no harm.
+    // zlib doesn't support a raw window of 256 bytes, so use a larger window. This does no harm with Huffman coding
+    // only (2), because the output then doesn't refer to earlier bytes.
     int is_small = window < 9;
     // -1 is the default level, the first 8 means deflate, and the second 8 is the default memory level.
     z_stream *stream = &deflater->zlib;

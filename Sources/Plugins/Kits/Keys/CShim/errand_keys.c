@@ -16,7 +16,7 @@
 #define LIBRARIES {"libcrypto.so.3", "libcrypto.so.1.1"}
 #endif
 
-// Numbers that OpenSSL never changes (obj_mac.h).
+// Numbers from obj_mac.h, which OpenSSL never changes.
 enum { NID_EC = 408, NID_ED25519 = 1087 };
 
 // The functions to load, each with its name, result and parameters.
@@ -102,8 +102,8 @@ int errand_keys_load(void) {
     return found;
 }
 
-// Clears libcrypto's error queue of this thread, and returns the result. Otherwise, code that uses libcrypto for TLS on
-// the same thread would find these errors.
+// Clears libcrypto's error queue on this thread, and returns the result. Without this, other code on the same thread,
+// such as TLS code, would find these errors in the queue.
 static int forgetting(int result) {
     api.ERR_clear_error();
     return result;

@@ -1,5 +1,5 @@
-// Keys, signatures and digests of OpenSSL's libcrypto, which is loaded at run time. Apple's platforms use CryptoKit and
-// Security instead.
+// Keys, signatures and digests with OpenSSL's libcrypto, which is loaded at run time. Apple's platforms use CryptoKit
+// and Security instead.
 #ifndef ERRAND_KEYS_H
 #define ERRAND_KEYS_H
 #if defined(__linux__)
@@ -20,7 +20,8 @@ enum {
 struct errand_key;
 struct errand_digest;
 
-// Loads libcrypto. Returns whether it's available with all functions below. Remembers only success.
+// Loads libcrypto. Returns whether libcrypto is available with all functions below. Only success is remembered, so a
+// later call can succeed after a failure.
 int errand_keys_load(void);
 
 // Reads a private key in DER: PKCS#8, PKCS#1 or SEC1. Returns NULL if it isn't a key, or if bytes follow it.
@@ -43,7 +44,7 @@ int errand_key_verify(
 
 // Writes a message's authentication code of 32 bytes. Returns 1 on success.
 int errand_hmac_sha256(const uint8_t *key, size_t size, const uint8_t *message, size_t count, uint8_t *output);
-// Returns whether the bytes are equal, in a time that doesn't depend on them.
+// Returns whether the bytes are equal. The comparison takes constant time.
 int errand_equal(const uint8_t *one, const uint8_t *other, size_t count);
 
 // Creates a SHA-2 digest of 256, 384 or 512 bits.
