@@ -52,7 +52,8 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private var failure: XMLError?
         private var endLocation = XMLLocation()
 
-        /// Computed on demand, because it counts the bytes of an incomplete construct again.
+        /// The parser's position. It's computed only when needed, because computing it counts the bytes of an
+        /// incomplete construct again.
         var location: XMLLocation { parser?.location ?? endLocation }
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {

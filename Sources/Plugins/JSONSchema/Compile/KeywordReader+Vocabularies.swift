@@ -2,7 +2,8 @@ import ErrandEssentials
 import ErrandJSONValidation
 
 extension KeywordReader {
-    /// 2020-12 core, section 10. Returns `false` for keywords of other vocabularies, like the methods below.
+    /// Reads a keyword that applies other schemas (2020-12 core, section 10). Like the methods below, returns `false`
+    /// for a keyword from another vocabulary.
     mutating func applicator(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         let is2020 = vocabulary.draft == .draft2020_12
         switch keyword {
@@ -158,7 +159,8 @@ extension KeywordReader {
             }
         default: break
         }
-        // Other methods have already read keywords with another meaning.
+        // Every keyword that reaches this line is an annotation, because other methods have already read the keywords
+        // with another meaning.
         node.annotations.append(SchemaAnnotation(keyword: keyword, value: value))
     }
 }

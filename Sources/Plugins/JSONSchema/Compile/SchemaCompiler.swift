@@ -64,8 +64,8 @@ final class SchemaCompiler {
         var (location, environment) = (
             location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
-        // A schema that contains only a `$ref` shares the node of its target. The limit ends the loop if such schemas
-        // form a cycle, which `SchemaRecursion` reports later.
+        // A schema that contains only a `$ref` shares the node of the schema that it refers to. If such schemas form a
+        // cycle, the limit ends this loop, and `SchemaRecursion` reports the cycle later.
         var steps = 0
         while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
             (location, environment) = (next.location, next.environment)

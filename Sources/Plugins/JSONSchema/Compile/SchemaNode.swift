@@ -37,7 +37,8 @@ struct SchemaGate: Sendable {
 
     var kind: Kind
     var nodes: [Int32]
-    /// A pointer from the schema, such as `/allOf`. For a dependent schema, also contains the key.
+    /// The keyword's pointer within the schema, such as `/allOf`. For a dependent schema, the pointer also contains the
+    /// key.
     var keyword: String
     var key: [UInt8] = []
     /// The ``SchemaTag`` that distinguishes the branches, or -1.
@@ -80,7 +81,7 @@ struct SchemaArrayRule: Sendable {
     var maximum = Int.max
     var isUnique = false
     var unevaluated: Int32 = -1
-    /// As in draft 2020-12.
+    /// Whether `contains` evaluates elements, as in draft 2020-12.
     var containsEvaluates = false
 
     var appliesToElements: Bool { !prefix.isEmpty || items >= 0 || contains >= 0 || unevaluated >= 0 }

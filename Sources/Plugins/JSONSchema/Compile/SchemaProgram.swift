@@ -52,7 +52,7 @@ final class SchemaProgram: Sendable {
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-        // Annotations are stored by lane, and tags leave out lanes.
+        // Annotations are stored by ``SchemaLane``, so tags, which leave out lanes, can't be used.
         validator.usesTags = false
         if let found = validator.collect(text) { return .success(found) }
         if let error = validator.problems.error { return .failure(error) }

@@ -3,8 +3,8 @@ import ErrandJSONValidation
 /// An open array or object, or the document.
 struct SchemaFrame: BitwiseCopyable {
     var state: StateIndex = 0
-    /// The state with all branches, whose results go to the enclosing frame. If a tag ruled out branches, `state` has
-    /// fewer.
+    /// The state with all branches. Its results are delivered to the enclosing frame. If a tag ruled out branches,
+    /// `state` has fewer branches than this state.
     var whole: StateIndex = 0
     var transition: TransitionIndex = 0
     var part: StateIndex = 0
@@ -36,8 +36,8 @@ struct SchemaFrame: BitwiseCopyable {
     var digest = ValueDigest(hash: 0, length: 0)
 }
 
-/// Elements or members that don't fit a lane's schema for unevaluated parts. If one of the lanes in `fate` evaluates
-/// them and holds, they don't count as unevaluated.
+/// An element or member that doesn't fit a lane's schema for unevaluated parts. If another lane in `fate` evaluates the
+/// part and holds, the part doesn't count as unevaluated.
 struct PendingPart {
     var fate: PendingFate
     var values: [(value: Int, index: Int)]

@@ -18,7 +18,8 @@ struct SchemaMachine {
     var words = [Int](repeating: 0, count: 256)
     var patterns = PatternMachine()
 
-    // The program's rules for scalars, copied without object references, so using them doesn't retain objects.
+    // The program's rules for scalars. They're copied without references to objects, so using them doesn't retain
+    // objects.
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
@@ -164,8 +165,8 @@ extension SchemaMachine {
     ) -> TransitionIndex {
         var draft = draft
         work += 200 + draft.roots.count * 4 + draft.wires.count * 4
-        // A schema for unevaluated parts evaluates the part, so the part is evaluated for all lanes that apply this
-        // lane's schema.
+        // If a lane has a schema for unevaluated parts, this schema evaluates the part. The part is then evaluated for
+        // all lanes that apply this lane's schema.
         for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
         for (lane, node) in draft.unevaluated {
             work += draft.wires.count
@@ -307,7 +308,7 @@ extension SchemaMachine {
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
-            // Sorted, so every machine derives the same plan.
+            // The keys are sorted, so every machine derives the same plan.
             for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
             for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
             work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4

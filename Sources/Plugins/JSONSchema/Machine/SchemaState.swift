@@ -4,8 +4,8 @@ typealias StateIndex = Int32
 /// -1 if the transition isn't derived yet.
 typealias TransitionIndex = Int32
 
-/// The schemas that a value is validated against at the same time, including the schemas that they apply to the same
-/// value. Each schema has a lane, which comes after the lanes that its result depends on.
+/// A state: the schemas that a value is validated against at the same time, including the schemas that these apply to
+/// the same value. Each schema has a ``SchemaLane``, which comes after the lanes that its result depends on.
 ///
 /// Validation derives a state when a document first needs it, like a state of a lazily determinized automaton.
 struct SchemaState {
@@ -185,7 +185,7 @@ struct StateBuilder {
             var lane = SchemaLane(node, rule, isHard: hard.contains(node))
             lane.firstGate = Int32(gates.count)
             for gate in rule.gates {
-                // Keeps the order, because messages find a gate by its index in the node.
+                // The gates keep their order, because messages find a gate by its index in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
                     LaneGate(
@@ -216,7 +216,7 @@ struct StateBuilder {
         }
         state.plain = plain(lanes, gates)
         for (index, gate) in gates.enumerated() where gate.tag >= 0 {
-            // Prefers the gate with more branches, because its tag rules out more of them.
+            // The gate with the most branches gets the tag, because its tag rules out the most branches.
             if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
             (state.tag, state.tagGate) = (gate.tag, Int32(index))
         }

@@ -17,7 +17,7 @@ extension SchemaValidator {
             switch gate.kind {
             case .all:
                 for branch in 0..<count where !refersToHolding(first &+ branch, results) { holds = false }
-                // If this lane is hard, its branches are too, and have reported their problems.
+                // If this lane is hard, its branches are hard too, and have already reported their problems.
                 continue
             case .any:
                 passes = false

@@ -242,7 +242,7 @@ extension SchemaValidator {
         return best?.node
     }
 
-    /// Restores the stacks wherever reading ended.
+    /// Reads a value again. Restores the stacks, even if reading ends early.
     private mutating func readAgain(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) {
         let (results, words) = (resultTop, wordTop)
         let (inner, outer) = (frame, machine.frames.count)

@@ -26,8 +26,9 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// Whether tags distinguish branches, and the bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
-    /// Whether an object was validated against only some branches, and whether there were too many unknown keys. If
-    /// both are true, other branches may know some of these keys, so the text is validated again without tags.
+    /// Whether an object was validated against only some branches, and whether there were too many keys that these
+    /// branches don't name. If both are true, the text is validated again without tags, because the other branches may
+    /// name some of these keys.
     var hasParts = false
     var hasTooManyKeys = false
     /// The sum of the weights of all problems, to find the branch that a value fits best. While weights are added up,

@@ -36,7 +36,7 @@ struct SchemaVocabulary: Sendable, Hashable {
             } else if uri.hasPrefix(older) {
                 isNewer = false
                 let name = String(uri.dropFirst(older.count))
-                // In 2019-09, `format` is an annotation unless the vocabulary is required.
+                // In draft 2019-09, `format` is only an annotation, unless its vocabulary is required.
                 names.insert(name == "format" && isRequired ? "format-assertion" : name)
             } else if isRequired {
                 return (nil, uri)

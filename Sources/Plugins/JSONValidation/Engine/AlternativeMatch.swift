@@ -2,8 +2,9 @@ import ErrandJSONSyntax
 
 /// Matches a value against several alternatives in a single pass, including nested alternatives.
 ///
-/// Each rule that may apply to the current value is one candidate, even if several alternatives contain it. A value's
-/// cost for an alternative is its number of problems. The error message describes the alternative with the lowest cost.
+/// Each rule that may apply to the current value is a candidate, only once even if several alternatives contain the
+/// rule. The cost of an alternative is the number of problems that the value has with it. The error message describes
+/// the alternative with the lowest cost.
 struct AlternativeMatch {
     struct Candidate {
         /// A node with a single rule for the kind of the value.
@@ -20,7 +21,8 @@ struct AlternativeMatch {
         var start: Int
         var key: Int
         var isObject: Bool
-        /// The first candidate for this container. The candidates for the value inside come after its own.
+        /// The index of the first candidate for this container. The candidates for the value inside it come after the
+        /// container's candidates.
         var first: Int
         var count = 0
         var object: Int
@@ -298,7 +300,7 @@ extension ShapeValidator {
     private mutating func stop(
         _ text: Span<UInt8>, _ match: AlternativeMatch, _ fault: JSONFault, at p: Int, isKey: Bool = false
     ) -> Int? {
-        // Faults of the enclosing array or object instead of the last value.
+        // Whether the fault belongs to the enclosing array or object instead of the last value.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)
         problems.stop(
             .syntax, pointer: pointer(text, match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,

@@ -9,7 +9,7 @@ import ErrandJSONSyntax
 struct KeyOrders {
     /// A frame has one bit per key in a 64-bit word.
     static let maximumKeys = 64
-    /// If a key isn't the next key of the order, this many later keys are compared with it.
+    /// The number of later keys in the order to compare a key with, if it isn't the next key.
     static let reach = 4
     /// Orders take 4 KB each.
     private static let maximumOrders = 64
@@ -79,7 +79,8 @@ struct KeyOrders {
 
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Returns whether the object's keys should replace the order's keys. Replacing gets rarer the more objects differ.
+    /// Returns whether the object's keys should replace the order's keys. The more consecutive objects differ, the
+    /// rarer this is.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses

@@ -19,7 +19,7 @@ struct ShapeCompiler {
     /// The nodes for each constant of each tag.
     var tagged: [[Int32]] = []
     var fault: JSONProblem?
-    /// The nodes to compile. A list, because deep shapes would need a deep stack.
+    /// The nodes to compile. It's a list, because recursion into a deep shape would need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]
@@ -98,8 +98,8 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// Separate for literals, numbers and strings. Numbers and strings are compared by value. For literals, the kind
-    /// suffices.
+    /// Returns the kinds of constants, separately for literals, numbers and strings. Numbers and strings are compared
+    /// by value. For literals, it's enough to compare the kind.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])
         for constant in constants {

@@ -104,7 +104,7 @@ struct ObjectRule {
 /// A required key whose constants distinguish the objects of several shapes.
 struct TagRule {
     var key: KeyTable
-    /// The `node` of each constant is the index in `tagged` of the nodes that have it.
+    /// The constants. The `node` of a constant is an index in `tagged`, where the nodes with this constant are.
     var values: KeyTable
     /// In the order of the alternatives.
     var constants: [(node: Int32, values: [JSONConstant])]

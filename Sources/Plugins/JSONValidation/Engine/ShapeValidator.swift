@@ -209,7 +209,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
 extension ShapeValidator {
     func enter(_ match: inout AlternativeMatch, _ kind: UInt8) {
         let end = match.candidates.count
-        // Several candidates may expect the same node with several rules, whose alternatives are added only once.
+        // Several candidates may expect the same node. If this node has several rules, its alternatives are added only
+        // once.
         var unions: Set<Int> = []
         guard let level = match.levels.last else {
             for node in match.top { add(node, kind, to: &match, end, &unions) }
@@ -253,8 +254,8 @@ extension ShapeValidator {
         return cost
     }
 
-    /// Adds the cost of a value to the candidates of the enclosing value, and removes the value's candidates unless
-    /// it's the outermost value.
+    /// Adds a value's cost to the candidates of the enclosing value. Then removes the value's own candidates, unless
+    /// the value is the outermost value.
     func chargeParents(_ match: inout AlternativeMatch, _ kind: UInt8, _ first: Int) {
         guard let level = match.levels.last else { return }
         var unions: [Int: Int] = [:]

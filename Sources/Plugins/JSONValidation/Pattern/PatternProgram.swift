@@ -18,7 +18,8 @@ package final class PatternProgram: Sendable {
 
     struct Look {
         var entry: Int32
-        /// Read backward, so a single pass over the text finds all positions at which it matches.
+        /// Whether it's a lookahead. A lookahead is read backward, so a single pass over the text finds all positions
+        /// at which it matches.
         var isAhead: Bool
     }
 
@@ -49,7 +50,8 @@ package final class PatternProgram: Sendable {
     /// For ASCII texts, if it has been built.
     package func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
 
-    /// Builds the table when the steps of texts add up to its cost. Returns the steps that building took.
+    /// Adds the steps that a text took. When the steps add up to the cost of a table, builds the table. Returns the
+    /// steps that building took.
     func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
         let work = tables.withLock { $0[scope].spend(count) }
         guard let work else { return 0 }
@@ -117,7 +119,7 @@ private struct PatternCompiler {
     }
 
     private mutating func add(_ node: PatternNode, isForward: Bool) throws(PatternFault) {
-        // Parts without steps also cost budget, because they may be repeated.
+        // Parts without steps also count toward the budget, because they may be repeated.
         try spend(bytes: 0)
         switch node {
         case .empty: break

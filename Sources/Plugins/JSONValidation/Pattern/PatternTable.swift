@@ -216,7 +216,8 @@ struct PatternTableBuilder {
     /// Returns the reading steps that are reachable without reading.
     private mutating func closure(_ stepIndices: [Int32], isStart: Bool) -> State {
         var state = State(stepIndices: [], isAccepted: false, isAcceptedAtEnd: false)
-        // The second pass also follows assertions of the end, after which no step can read a character.
+        // The second pass also follows assertions of the text's end. After such an assertion, no step can read a
+        // character.
         for isAtEnd in [false, true] {
             round += 1
             open.removeAll(keepingCapacity: true)

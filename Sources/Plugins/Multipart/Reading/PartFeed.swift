@@ -13,7 +13,7 @@ final class PartFeed: Sendable {
         var isClaimed = false
     }
 
-    /// Bytes to read after the last part, so the connection can be reused.
+    /// The maximum number of bytes to read after the last part. Reading them allows the connection to be reused.
     private static let epilogueBytes = 64 << 10
 
     private let chunks: BodyChunks

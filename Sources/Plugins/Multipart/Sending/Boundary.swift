@@ -5,7 +5,8 @@ import ErrandSupport
 /// Separates the parts (RFC 2046, section 5.1.1).
 struct Boundary: Sendable {
     let text: String
-    /// A part could contain a given boundary deliberately.
+    /// Whether the caller set the boundary. A part could contain such a boundary deliberately, so parts are checked for
+    /// it.
     let isGiven: Bool
     let delimiter: [UInt8]
 

@@ -12,7 +12,7 @@ struct MultipartPlan: Sendable {
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// A body up to this size is joined in memory, so it needs one write and filters can read it.
+    /// The largest body to join in memory, in bytes. A joined body needs only one write, and filters can read it.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []
@@ -136,7 +136,8 @@ final class MultipartSource: HTTPBodySource {
         var isCancelled = false
     }
 
-    /// Shorter pieces wait for the next piece, to avoid small writes.
+    /// The minimum size of a piece to send, in bytes. Shorter pieces are joined with the next piece, to avoid small
+    /// writes.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan

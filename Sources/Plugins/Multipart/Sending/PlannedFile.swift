@@ -9,7 +9,7 @@ struct PlannedFile: Sendable {
     let length: Int64
     private let status: FileStatus
 
-    /// Blocks. Throws `fileFailed` unless the URL is a regular file.
+    /// Reads the file's state, which blocks the thread. Throws `fileFailed` unless the URL is a regular file.
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
@@ -21,7 +21,7 @@ struct PlannedFile: Sendable {
         length = status.size
     }
 
-    /// Opens the file. Blocks. Throws if the file has changed since the request was built.
+    /// Opens the file, which blocks the thread. Throws if the file has changed since the request was built.
     fileprivate func open() throws -> SystemFile {
         try checkFile()
         do {
