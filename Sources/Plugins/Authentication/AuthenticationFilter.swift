@@ -196,7 +196,7 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
     ///
     /// - Parameters:
     ///   - authorization: The credentials.
-    ///   - origins: The origins that receive the credentials. Defaults to nil: the agent's trusted origins.
+    ///   - origins: The origins that receive the credentials. Defaults to nil, which means the agent's trusted origins.
     public static func authentication(_ authorization: Authorization, origins: TrustedOrigins? = nil)
         -> Self
     {

@@ -42,10 +42,10 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - credential: The first credential, for example a saved one. Defaults to nil: the first request runs the
-    ///     handler.
-    ///   - origins: The origins that receive the credential. Defaults to nil: the origins of the agent's base URLs and
-    ///     its `trustedOrigins`.
+    ///   - credential: The first credential, for example a credential that your app saved. Defaults to nil, so the
+    ///     first request runs the handler.
+    ///   - origins: The origins that receive the credential. Defaults to nil, which means the origins of the agent's
+    ///     base URLs and its `trustedOrigins`.
     ///   - refreshTimeout: The time limit of the handler, by the agent's clock. Defaults to 60 seconds.
     ///   - isRejection: Returns whether a response refuses the credential, in addition to status 401 and the requests'
     ///     outcome checks. The response's body is in memory if the request delivers it as data. Defaults to nil.

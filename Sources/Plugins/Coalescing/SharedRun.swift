@@ -246,7 +246,7 @@ extension SharedRun: Hashable {
             && (one.isNone || one.data == two.data && (one.contentType ?? "").hasSameBytes(as: two.contentType ?? ""))
     }
 
-    /// Later filters, such as a retry, must judge responses to both requests alike.
+    /// Returns whether later filters, such as a retry, judge responses to the two requests in the same way.
     private static func haveSameDemands(_ one: any Request, _ two: any Request) -> Bool {
         type(of: one) == type(of: two) && one.acceptableStatuses == two.acceptableStatuses
             && one.acceptableContentTypes == two.acceptableContentTypes

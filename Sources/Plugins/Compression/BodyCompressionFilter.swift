@@ -13,8 +13,8 @@ import Synchronization
 ///
 /// A body of up to 1 MiB in memory is compressed before the request is sent, so the request has a `Content-Length`. If
 /// compression doesn't make the body smaller, the original body is sent. Longer bodies, files and streams are
-/// compressed in chunks while they are sent. They can be sent again if the original body can. The filter doesn't change
-/// requests that already have a `Content-Encoding`.
+/// compressed in chunks while they are sent. A compressed body can be sent again if the original body can be sent
+/// again. The filter doesn't change requests that already have a `Content-Encoding`.
 ///
 /// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the filter sends
 /// the original body, unless that body can be read only once.

@@ -19,20 +19,21 @@ import ErrandEssentials
 /// may send anything in place of the model, such as `""` or `{}`. You can add properties for other fields, such as the
 /// total of a list.
 public protocol ResponseEnvelope: Decodable, Sendable {
-    /// The service's code.
+    /// The service's code for the outcome of the request.
     var code: EnvelopeCode { get }
     /// The service's message for users. Defaults to `nil`.
     var message: String? { get }
     /// Whether the service fulfilled the request.
     var isSuccess: Bool { get }
-    /// Whether a failure means that the service rejects the credential. A session of `ErrandAuthentication` then
-    /// refreshes the credential and sends the request again. Defaults to `false`.
+    /// Whether the service rejected the request's credential. If it did, an `AuthenticationSession` from
+    /// `ErrandAuthentication` refreshes the credential and sends the request again. Defaults to `false`.
     var refusesCredential: Bool { get }
     /// The key of the model. Defaults to `"data"`. If the decoder converts keys, return the converted key.
     static var valueKey: String { get }
-    /// Decodes the model after a success. Implement it for encrypted or more deeply nested models.
+    /// Decodes the model after a success. Implement this method if models are encrypted or nested more deeply.
     ///
-    /// The default decodes the value under ``valueKey``. An optional is `nil` if that value is null or missing.
+    /// The default implementation decodes the value under ``valueKey``. If the model's type is an optional, the result
+    /// is `nil` if that value is null or missing.
     ///
     /// - Parameter decoder: the decoder of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value

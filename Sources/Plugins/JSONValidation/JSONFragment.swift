@@ -8,10 +8,10 @@ public struct JSONFragment: Sendable {
 
     package init(data: Data) { self.data = data }
 
-    /// The value as an integer, or `nil` if it isn't a number, has a fraction, or doesn't fit `Int`.
+    /// The value as an integer, or `nil` if it isn't an integer or doesn't fit in `Int`.
     public var integer: Int? { number { $0.integer } }
 
-    /// The value as a number, or `nil` if it isn't a number. Infinite if it exceeds the range of `Double`.
+    /// The value as a number, or `nil` if it isn't a number. Infinity if the number exceeds the range of `Double`.
     public var double: Double? { number { $0.double } }
 
     /// The value as a Boolean, or `nil` if it isn't `true` or `false`.

@@ -3,7 +3,7 @@ public import ErrandEssentials
 
 /// A type that validates JSON texts: ``JSONShape``, or `JSONSchema` from ErrandJSONSchema.
 public protocol JSONValidating: Sendable {
-    /// Validates a JSON text. Throws the problems it finds, up to a limit.
+    /// Validates a JSON text. Throws an error that lists the problems, up to ``JSONLimits/maximumProblems``.
     func validate(_ data: Data, limits: JSONLimits) throws(JSONValidationError)
 }
 
@@ -17,9 +17,9 @@ extension ResponseCheck {
     /// ```
     ///
     /// The check throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as
-    /// `underlying`. It accepts an empty body only for HEAD and for statuses 204, 205 and 304 (RFC 9110, sections
-    /// 9.3.2, 15.3.5, 15.3.6 and 15.4.5). If the body is in a file, the check reads the file within the limits. It
-    /// rejects a streamed body, because it would consume the stream.
+    /// `underlying`. The check accepts an empty body only for HEAD and for statuses 204, 205 and 304 (RFC 9110,
+    /// sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5). If the body is in a file, the check reads the file, up to the
+    /// limits. The check rejects a streamed body, because checking would consume the stream.
     ///
     /// - Parameter method: the request's method, which determines whether the body may be empty. Defaults to GET.
     public static func json(

@@ -48,7 +48,7 @@ extension FilterExemption: TagKey {
     public static var affectsResponse: Bool { true }
 }
 
-/// A request that skips filters: all of them, or only those that it names.
+/// A request that skips URL, header and body filters: all of them, or only the filters that its exemption names.
 public protocol FilterExemptRequest: Request {
     /// The filters to skip. Defaults to ``FilterExemption/all``.
     var filterExemption: FilterExemption { get }

@@ -42,7 +42,8 @@ final class ShapeNode: Sendable {
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    /// Drops the parts of a shape that is too deep, because releasing them would take an unbounded amount of stack.
+    /// Creates a node. If the shape is too deep, drops its parts, because releasing them would take an unbounded amount
+    /// of stack.
     init(_ form: ShapeForm) {
         depth = 1 + form.innerDepth { $0.node.depth }
         self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
@@ -148,15 +149,15 @@ extension JSONShape {
     /// - Parameters:
     ///   - expected: completes "expected …" in the message.
     ///   - shape: the shape that is validated first. The check receives only values that fit it. Defaults to `.any`.
-    ///   - passes: checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be
-    ///     called for an alternative that doesn't apply.
+    ///   - passes: checks a copy of the value's bytes. If the closure throws, the check fails. Inside `.either`, the
+    ///     closure may also be called for an alternative that turns out not to apply.
     public static func custom(
         _ expected: String, of shape: JSONShape = .any, _ passes: @escaping @Sendable (JSONFragment) throws -> Bool
     ) -> JSONShape {
         JSONShape(.custom(shape, JSONCheck(expected: expected, passes: passes)))
     }
 
-    /// A shape that contains itself, such as a tree.
+    /// A shape that can contain itself, such as a tree.
     ///
     /// ```swift
     /// let tree = JSONShape.recursive { tree in ["name": .string, "children": .array(of: tree)] }
@@ -217,12 +218,13 @@ extension JSONShape {
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// Creates an object with these keys. Each is required unless its shape is `.optional`. Other keys are allowed.
+    /// Creates an object with these keys. Each key is required unless its shape is `.optional`. Other keys are allowed.
     public init(dictionaryLiteral elements: (String, JSONShape)...) {
         self = .object(members: elements.map { (key: $0.0, value: $0.1) })
     }
 
-    /// Creates an array: `[]` of anything, `[.string]` of strings, `[.string, .integer]` of strings and integers mixed.
+    /// Creates an array: `[]` for any elements, `[.string]` for strings, `[.string, .integer]` for a mix of strings and
+    /// integers.
     public init(arrayLiteral elements: JSONShape...) {
         self = .array(of: elements.isEmpty ? .any : elements.count == 1 ? elements[0] : .either(elements))
     }
@@ -344,7 +346,8 @@ final class Once<Value: Sendable>: Sendable {
 
     func value(_ make: () -> Value) -> Value {
         if let value = made.withLock({ $0 }) { return value }
-        // Outside the lock, so no caller waits for another. The first value stored wins.
+        // The value is created outside the lock, so no caller waits for another. If two callers create a value, the
+        // first stored value is used.
         let new = make()
         return made.withLock { value in
             if let value { return value }

@@ -2,7 +2,7 @@
 
 import ErrandHTTP
 
-/// The delays after consecutive failures. They grow exponentially up to a maximum, with random jitter.
+/// Computes the delays after consecutive failures. The delays grow exponentially up to a maximum, with random jitter.
 ///
 /// ```swift
 /// let backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(30))
@@ -15,7 +15,7 @@ import ErrandHTTP
 public struct Backoff: Sendable, Hashable {
     /// The delay after the first failure. Defaults to half a second.
     public var base: Duration
-    /// The factor by which the delay grows with each further failure. At least 1; defaults to 2.
+    /// The factor by which the delay grows with each further failure, at least 1. Defaults to 2.
     public var factor: Double
     /// The longest delay. Defaults to 20 seconds.
     public var maximumDelay: Duration
@@ -38,9 +38,9 @@ public struct Backoff: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: The number of failures. Values below 1 count as 1.
-    ///   - floor: The shortest delay, for example one that the server asked for. Defaults to zero. Jitter can make the
-    ///     delay longer.
-    ///   - random: The share of the jitter to apply, from 0 to 1.
+    ///   - floor: The shortest delay, for example a delay that the server asked for. Defaults to zero. Jitter can make
+    ///     the delay longer.
+    ///   - random: A random number from 0 to 1 that decides how much jitter to apply.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)
     ) -> Duration {

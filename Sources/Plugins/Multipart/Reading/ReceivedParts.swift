@@ -41,8 +41,8 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         feed = PartFeed(body, boundary: boundary, limits: limits)
     }
 
-    /// Creates an iterator over the parts. Only the first iterator works. Others throw
-    /// ``Errand/ErrandError/Code/bodyAlreadyRead`` when you read them.
+    /// Creates an iterator over the parts. Only the first iterator reads the parts. All further iterators throw
+    /// ``Errand/ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, isFirst: feed.claim()) }
 
     /// Reads one part after another, on the caller's actor.
@@ -150,7 +150,7 @@ extension Call where Output == ReceivedParts {
 }
 
 /// Limits for reading a multipart body. If a body exceeds them, reading throws ``MultipartError/Code/limitExceeded``.
-/// They don't limit the content of a part: your code decides how many bytes of a part to accept.
+/// The limits don't apply to the content of a part, because your code decides how many bytes of a part to accept.
 ///
 /// ```swift
 /// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))

@@ -3,7 +3,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Listens until one redirect arrives. One thread serves at most 16 connections.
+/// Listens for the redirect of a sign-in. A single thread serves at most 16 connections.
 final class LoopbackListener: Sendable {
     private static let maximumConnections = 16
 
@@ -39,7 +39,7 @@ final class LoopbackListener: Sendable {
         bell.ring()
     }
 
-    /// - Parameter isExpected: Whether a redirect belongs to the sign-in. Others are refused.
+    /// - Parameter isExpected: Whether a redirect belongs to the sign-in. Other redirects are refused.
     func redirect(
         to path: String, answer: String, accepting isExpected: @escaping @Sendable (_ redirect: String) -> Bool
     ) async throws -> String {

@@ -10,7 +10,8 @@ enum SystemBrowser {
     private static let program = "xdg-open"
     #endif
 
-    /// Waits until the program ends. Throws `browserFailed` if the program is missing or fails.
+    /// Opens a URL in the system's browser. Waits until the program that opens it ends. Throws `browserFailed` if the
+    /// program is missing or fails.
     static func open(_ url: URL) async throws {
         let process = try start([program, url.absoluteString])
         let status = await withCheckedContinuation { continuation in
@@ -40,7 +41,8 @@ enum SystemBrowser {
         for descriptor in Int32(0)...2 {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
-        // Threads of the concurrency runtime block signals. Don't let the program inherit that.
+        // Threads of the concurrency runtime block signals, and a new program would inherit this. It gets an empty
+        // signal mask instead.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)

@@ -38,8 +38,8 @@ extension OAuthClient {
     /// server sets the interval between polls.
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. Defaults to nil: the server's default.
-    ///   - parameters: Additional parameters. Default: none.
+    ///   - scope: The scope, separated by spaces. Defaults to nil, which means the server's default.
+    ///   - parameters: Additional parameters. Defaults to no parameters.
     ///   - show: Shows the page and the code. Return immediately, because polling begins when the closure returns.
     ///
     /// Throws ``OAuthError``: `deviceCodeExpired` if the user didn't enter the code in time, `accessDenied` if the user
@@ -59,7 +59,7 @@ extension OAuthClient {
         return try await token(of: reply, until: end)
     }
 
-    /// Polls the server (RFC 8628, sections 3.4 and 3.5).
+    /// Polls the server until it issues a token or refuses (RFC 8628, sections 3.4 and 3.5).
     private func token(of reply: DeviceReply, until end: ContinuousClock.Instant) async throws -> OAuthToken {
         let form = [
             (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:device_code"),

@@ -14,10 +14,10 @@ extension OAuthClient {
     /// the parameters to this endpoint and not through the browser (RFC 9126).
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. With `openid`, the token identifies the user. Defaults to nil: the
-    ///     server's default.
+    ///   - scope: The scope, separated by spaces. With `openid`, the token identifies the user. Defaults to nil, which
+    ///     means the server's default.
     ///   - browser: Shows the server's page and receives the redirect.
-    ///   - parameters: Additional parameters for the page, such as `prompt` or `login_hint`. Default: none.
+    ///   - parameters: Additional parameters for the page, such as `prompt` or `login_hint`. Defaults to no parameters.
     ///
     /// Throws ``OAuthError``, for example `accessDenied`, `stateMismatch`, `issuerMismatch` or `signInCancelled`.
     public func signIn(

@@ -10,8 +10,8 @@ extension OAuthClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - scope: The scope, separated by spaces. Defaults to nil: the server's default.
-    ///   - parameters: Additional parameters, such as an audience. Default: none.
+    ///   - scope: The scope, separated by spaces. Defaults to nil, which means the server's default.
+    ///   - parameters: Additional parameters, such as an audience. Defaults to no parameters.
     ///
     /// Throws ``OAuthError`` if the server refuses or the request fails.
     public func clientToken(scope: String? = nil, parameters: [String: String] = [:]) async throws -> OAuthToken {

@@ -36,9 +36,9 @@ public final class OAuthClient: Sendable {
     ///   - authentication: How the client proves its identity. By default, it sends only its ID.
     ///   - dpop: Binds tokens to a key (RFC 9449). Defaults to nil, which gets bearer tokens.
     ///   - transport: The transport for requests to the server.
-    ///   - filters: The filters for these requests. Default: none.
-    ///   - accessories: The accessories for these requests, such as a log. Default: none.
-    ///   - time: The clock. Defaults to the system's.
+    ///   - filters: The filters for these requests. Defaults to no filters.
+    ///   - accessories: The accessories for these requests, such as a log. Defaults to no accessories.
+    ///   - time: The clock for timeouts and dates. Defaults to the system's clock.
     public convenience init(
         issuer: String, id: String, authentication: ClientAuthentication = .none, dpop: DPoP? = nil,
         transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],

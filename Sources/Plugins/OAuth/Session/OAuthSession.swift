@@ -38,7 +38,7 @@ public final class OAuthSession: Sendable {
     /// - Parameters:
     ///   - client: The client that renews tokens.
     ///   - store: Stores the token. Defaults to a store in memory.
-    ///   - origins: The origins that receive the token. Defaults to nil: the agent's trusted origins.
+    ///   - origins: The origins that receive the token. Defaults to nil, which means the agent's trusted origins.
     ///   - timeout: The maximum time for signing in or for renewing the token. Defaults to five minutes.
     ///   - signIn: Called when a request needs a token that the session can neither restore nor renew. Defaults to nil.
     ///     Requests then throw `AuthenticationError` with `signedOut` until you call ``signIn(_:)``.

@@ -30,10 +30,11 @@ public struct FaultInjectionFilter: Filter {
     /// - Parameters:
     ///   - seed: Determines the fault of each request. The same seed gives the same faults.
     ///   - failing: The share of requests that fail, from 0 to 1. Defaults to 0.
-    ///   - faults: The possible faults. Each failing request gets one. Defaults to status 503.
+    ///   - faults: The possible faults. Each failing request gets one of them. Defaults to status 503.
     ///   - slow: The share of requests that are delayed, from 0 to 1. A delayed request may also fail. Defaults to 0.
     ///   - delay: The delay of a slow request. Defaults to zero.
-    ///   - applies: Whether a request counts and can get a fault. Defaults to all requests.
+    ///   - applies: Returns whether a request can get a fault and counts as the next request of the seed's sequence.
+    ///     Defaults to all requests.
     public init(
         seed: UInt64, failing: Double = 0, with faults: [Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }

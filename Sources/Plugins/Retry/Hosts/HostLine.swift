@@ -221,9 +221,9 @@ extension HostLine {
         enum Opening {
             case now
             case at(Duration)
-            /// At this time, or earlier if a response arrives first.
+            /// The turn comes at this time, or earlier if a response arrives first.
             case soon(Duration)
-            /// As soon as a running request ends.
+            /// The turn comes as soon as a running request ends.
             case later
         }
 
@@ -292,7 +292,7 @@ final class HostWaiter: Sendable {
 
     init(_ number: UInt64) { self.number = number }
 
-    /// Ends the current wait, or else the next one.
+    /// Ends the current wait. If there isn't any, the next wait ends immediately.
     func signal() {
         state.withLock { state in
             state.isSignalled = true

@@ -61,7 +61,7 @@ extension RequestSigner {
 /// }
 /// ```
 public enum SigningMode: TagKey, Sendable, Hashable {
-    /// Signs the request if its origin is trusted. The default.
+    /// Signs the request if its origin is trusted. This is the default.
     case on
     /// Doesn't sign the request.
     case off

@@ -39,7 +39,7 @@ public enum StructuredField {
     public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         private var fields = OrderedFields<BareItem>()
 
-        /// The pairs in order. Each key occurs once.
+        /// The pairs in order. Each key occurs only once.
         public var all: [(key: String, value: BareItem)] { fields.all }
 
         /// Creates empty parameters.
@@ -49,7 +49,8 @@ public enum StructuredField {
             for (key, value) in elements { self[key] = value }
         }
 
-        /// The value for a key. Setting it replaces the value in place, or appends it. Setting `nil` removes it.
+        /// The value for a key. Setting a value replaces the old value in place, or appends a new pair. Setting `nil`
+        /// removes the pair.
         public subscript(key: String) -> BareItem? {
             get { fields[key] }
             set { fields[key] = newValue }
@@ -59,7 +60,7 @@ public enum StructuredField {
         public var isEmpty: Bool { all.isEmpty }
 
         // Not inlined: inlining this comparison added 40 KB to each program.
-        /// Returns whether both have the same pairs in the same order.
+        /// Returns whether two values have the same pairs in the same order.
         @inline(never) public static func == (a: Parameters, b: Parameters) -> Bool {
             a.all.elementsEqual(b.all) { $0.key == $1.key && $0.value == $1.value }
         }
@@ -181,13 +182,13 @@ public enum StructuredField {
         public struct Entry: Sendable, Hashable {
             /// The key: lowercase letters, digits, `_`, `-`, `.`, and `*`, beginning with a lowercase letter or `*`.
             public let key: String
-            /// The member. `?1` (true) if the field contains only the key.
+            /// The member. If the field contains only the key, the member is the Boolean `?1` (true).
             public var member: Member
         }
 
         private var fields = OrderedFields<Member>()
 
-        /// The entries in order. Each key occurs once.
+        /// The entries in order. Each key occurs only once.
         public var entries: [Entry] { fields.all.map { Entry(key: $0.key, member: $0.value) } }
 
         /// Creates an empty dictionary.
@@ -203,7 +204,8 @@ public enum StructuredField {
             self = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.dictionary() }
         }
 
-        /// The member for a key. Setting it replaces the member in place, or appends it. Setting `nil` removes it.
+        /// The member for a key. Setting a member replaces the old member in place, or appends a new entry. Setting
+        /// `nil` removes the entry.
         public subscript(key: String) -> Member? {
             get { fields[key] }
             set { fields[key] = newValue }
@@ -297,8 +299,8 @@ extension StructuredField {
         /// Creates a number from thousandths.
         public init(thousandths: Int64) { self.thousandths = thousandths }
 
-        /// Rounds a value to three digits after the decimal point, half to even (section 4.1.5). Returns `nil` if the
-        /// value isn't finite or needs more than 12 digits before the decimal point.
+        /// Creates a number by rounding a value to three digits after the decimal point, half to even (section 4.1.5).
+        /// Returns `nil` if the value isn't finite or needs more than 12 digits before the decimal point.
         public init?(_ value: Double) {
             let scaled = (value * 1000).rounded(.toNearestOrEven)
             guard scaled.isFinite, abs(scaled) < 1e15 else { return nil }
