@@ -100,8 +100,8 @@ extension CredentialKeeper {
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Returns what a waiting request does. Requests that belong to another user fail. If the session has ended,
-        /// all requests fail with the session's error.
+        /// Returns the outcome for a waiting request. Requests that belong to another user fail. If the session has
+        /// ended, all requests fail with the session's error.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

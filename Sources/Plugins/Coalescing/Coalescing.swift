@@ -17,7 +17,7 @@ public import Errand
 ///
 /// Requests with a stream or a file as their body aren't shared, and neither are streamed and file responses. After a
 /// request with a method that isn't safe, such as POST, later requests don't share requests to its host that are
-/// already running. They would otherwise read the state before the change.
+/// already running. Otherwise, the later requests could get the state from before the change.
 ///
 /// Different agents don't share requests, even if they use the same filter.
 public struct CoalescingFilter: Filter {

@@ -21,8 +21,8 @@ extension RedactedBody {
 extension Redactor {
     /// Masks the values of secret fields in a body, and leaves all other bytes unchanged. The body may be truncated.
     ///
-    /// This method knows JSON, forms, XML, HTML, and multipart bodies with such parts. If the content type is unknown,
-    /// the method guesses it from the bytes. In other text, the method masks:
+    /// The method masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the content type is
+    /// unknown, the method guesses it from the bytes. In text of other types, the method masks:
     ///
     /// - secrets in URLs
     /// - values after secret names, as in `token=…`
@@ -30,9 +30,9 @@ extension Redactor {
     /// - private keys and JSON Web Tokens
     /// - the secret parts of multipart forms
     ///
-    /// Bodies of other types don't name their fields, so they are shown unchanged. If secrets can't be found, the
-    /// method omits the body: for example, if the body doesn't match its declared type, has a content coding, or looks
-    /// like JSON but isn't valid.
+    /// Bodies of types other than text don't name their fields, so they are shown unchanged. If secrets can't be found,
+    /// the method omits the body: for example, if the body doesn't match its declared type, has a content coding, or
+    /// looks like JSON but isn't valid.
     ///
     /// ```swift
     /// var redactor = Redactor()

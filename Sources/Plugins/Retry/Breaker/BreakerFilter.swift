@@ -7,7 +7,7 @@ public import Errand
 /// ```
 ///
 /// A host's breaker opens when too many requests to the host have failed. While the breaker is open, requests throw
-/// ``ResilienceError/Code/breakerOpen``. After a pause, the breaker lets a single request through as a probe, and still
+/// ``ResilienceError/Code/breakerOpen``. After a pause, the breaker sends a single request as a probe, and still
 /// rejects all others. If the probe succeeds, the breaker closes. If the probe fails, the breaker stays open for a
 /// longer pause. If the probe is cancelled, the next request becomes the probe.
 ///

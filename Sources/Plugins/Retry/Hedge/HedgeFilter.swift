@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Sends a second request if the first is slow, and uses the response that arrives first.
+/// Sends a second request if the first is slow, and uses the first good response.
 ///
 /// ```swift
 /// let hedge = HedgeFilter()

@@ -263,7 +263,7 @@ extension URLText {
         try merge(parameters, by: .append, encoding: encoding)
     }
 
-    /// Adds items to the query. `rule` decides what happens to names that the query already has. Throws
+    /// Adds items to the query. `rule` applies to names that the query already has. Throws
     /// ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
     public mutating func merge(
         _ parameters: Parameters, by rule: MergeRule, encoding: ParameterEncoding = ParameterEncoding()
