@@ -10,14 +10,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     /// The activity's number, unique within the process.
     public let id: ID
-    /// The composite or request that started this activity, if any.
+    /// The number of the request or ``Composite`` that started this activity, if any.
     public let parent: ID?
     /// Whether this is a request, background work, or a plugin's kind, such as a batch.
     public let kind: ActivityKind
     /// The request as its sender wrote it. Nil for other kinds of activities. Test its type with `activity.request is
     /// GetUser`.
     public let request: (any Request)?
-    /// The request's tags, merged with the call's tags, which take precedence.
+    /// When the activity started, by the agent's clock.
     public let tags: Tags
     /// The start by the agent's clock.
     public let start: ContinuousClock.Instant
@@ -29,7 +29,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Set under the state's lock. Readers skip the lock while it's false.
+    /// Whether the state contains a cancellation cause. Set under the state's lock. While this is false, readers skip
+    /// the lock.
     private let hasCause = Atomic(false)
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
@@ -40,7 +41,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var outcome: ActivityOutcome?
         var isAccepted = false
         var progress = TransferProgress()
-        /// Cached, because several accessories read it.
+        /// The label. It's cached, because several accessories read it.
         var label: String?
     }
 
@@ -54,9 +55,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Use a single loop, because each loop copies the accessories, and `isListening` can change between two reads.
+        // Use a single loop over the accessories, because each loop copies the array, and `isListening` can change
+        // between two reads.
         var (maximumBodyBytes, observesNotes) = (0, false)
-        // Nil while all accessories listen.
+        // The accessories that listen. Nil while all of them do.
         var listening: [any Accessory]?
         for (index, accessory) in accessories.enumerated() {
             guard accessory.isListening else {
@@ -100,7 +102,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// How the activity ended. Nil while it's running.
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
 
-    /// The last progress that the transport or the composite reported.
+    /// The last progress that the transport or the ``Composite`` reported.
     public var progress: TransferProgress {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
@@ -108,11 +110,13 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Whether the activity was cancelled. It may still run until ``isOver`` is true.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
-    /// Whether the outcome is decided. From then on, `next` throws.
+    /// Whether the activity's outcome is decided. From then on, its filters can't send requests, because `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity, unless its response was accepted or its outcome decided. The outcome is then `.cancelled`
-    /// with the first cause, even if a response still arrives.
+    /// Cancels the activity, unless its response was accepted or its outcome is decided.
+    ///
+    /// The cancelled activity ends with the outcome `.cancelled`, even if a response still arrives. The outcome
+    /// contains the cause of the first cancellation.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -135,7 +139,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Prevents later cancellations.
+    /// Accepts the response, so later cancellations have no effect. Throws if the activity was cancelled before.
     func accept() throws {
         let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
@@ -155,7 +159,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 
     var time: any TimeSource { registry.time }
 
-    /// Empty after the last event.
+    /// The accessories that still receive this activity's events. Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
@@ -213,12 +217,17 @@ extension Activity: TransportObserver {
         if end == .events { events.end(self) }
     }
 
-    /// Reports a network event to the handle, the progress closure and the accessories. Called by transports, filters,
-    /// and composites. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
+    /// Reports a network event to the handle, the progress closure and the accessories. Transports, filters and
+    /// composites call this method.
+    ///
+    /// If an accessory is slow, it receives only the newest of several waiting progress values. Events are ignored once
+    /// the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Measured progress never decreases within a transfer. Nor does its fraction, which could otherwise decrease when
-    /// the response's length becomes known.
+    /// Reports a network event. Progress that a transport measured never decreases within a transfer.
+    ///
+    /// The fraction of such progress doesn't decrease either, although it's based on a larger total once the response's
+    /// length is known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
@@ -230,15 +239,17 @@ extension Activity: TransportObserver {
     /// the activity is over.
     ///
     /// - Parameter message: Creates the message with at most this number of bytes. Called only if an accessory wants
-    ///   it.
+    ///   the message.
     public func report(message: (_ maximumBytes: Int) -> StreamMessage) {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends a message to the accessories for their logs, and optional details for programs. Ignored once the activity
-    /// is over and its staged work has been committed or discarded.
+    /// Sends a note to the accessories: a message for logs, and optional details for programs.
+    ///
+    /// Notes are ignored once the activity is over and its staged work (``Exchange/whenAccepted(_:otherwise:)``) has
+    /// been committed or discarded.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
@@ -247,8 +258,8 @@ extension Activity: TransportObserver {
         }
     }
 
-    /// Sends details for programs to the accessories. The details' description is the message for logs. Ignored once
-    /// the activity is over.
+    /// Sends a note to the accessories: details for programs, whose description is the message for logs. Notes are
+    /// ignored once the activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
     ) {
@@ -266,10 +277,12 @@ public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringCo
     public init(rawValue: String) { self.rawValue = rawValue }
     /// A single request, sent with `send` or `start`.
     public static let request = ActivityKind(rawValue: "request")
-    /// Work that outlives the call that started it.
+    /// Background work, which outlives the call that started it.
     public static let background = ActivityKind(rawValue: "background")
-    /// A response that is read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading.
-    /// Each connection is a separate request with this activity as its parent.
+    /// A response that is read as it arrives, such as an event stream. Each connection is a separate request with this
+    /// activity as its parent.
+    ///
+    /// The activity lasts as long as its reader reads. Don't show a loading indicator for it.
     public static let stream = ActivityKind(rawValue: "stream")
     /// The kind's name in logs.
     public var description: String { rawValue }
@@ -288,8 +301,7 @@ public enum CancellationCause: Sendable, Hashable {
     /// The call's deadline passed. The outcome is then `.failure` with `deadlineExceeded`, not `.cancelled`.
     case deadline
     /// A filter, a check, the decoding or the transport threw a cancellation error, although the call wasn't cancelled.
-    /// A cancelled source of a request body isn't such a case: it fails the call with
-    /// ``ErrandError/Code/encodingFailed``.
+    /// If the source of a request body is cancelled, the call fails with ``ErrandError/Code/encodingFailed`` instead.
     case within
 }
 

@@ -24,7 +24,7 @@ extension ActivityRegistry {
         }
     }
 
-    /// The task must end the activity.
+    /// Notifies the accessories of will-start and starts the activity's task, which must end the activity.
     ///
     /// - Parameter inPlace: Whether the task begins on this thread.
     func launch(

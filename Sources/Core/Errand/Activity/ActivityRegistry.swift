@@ -11,7 +11,7 @@ final class ActivityRegistry: Sendable {
 
     private struct State {
         var entries = NumberedTable<Entry>()
-        /// When the timer fires.
+        /// When the pending timer fires. Nil without a timer.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -30,7 +30,7 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.remove(activity.id.rawValue) }
-        // Outside the lock, because releasing the entry can deallocate the agent and this registry.
+        // Release the entry outside the lock, because releasing it can deallocate the agent and this registry.
         withExtendedLifetime(entry) {}
     }
 
@@ -38,7 +38,8 @@ final class ActivityRegistry: Sendable {
         state.withLock { $0.entries.all.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Returns the replaced timer. Cancel it outside the lock, because cancelling runs the time source's code.
+    /// Starts a timer for a moment, unless an earlier timer is pending. Returns the timer that it replaces. Cancel that
+    /// timer outside the lock, because cancelling runs the time source's code.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
@@ -56,7 +57,7 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.all.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // The replaced timer has just fired.
+            // Ignore the timer that this one replaces, because it's the timer that has just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }

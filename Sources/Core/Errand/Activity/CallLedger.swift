@@ -1,7 +1,8 @@
 import ErrandHTTP
 import Synchronization
 
-/// The data of a call. Owned by an activity, or by an exchange that several calls share.
+/// The data that a call collects: checks, staged work, filters' values and counters. Belongs to an activity, or to an
+/// exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
@@ -14,7 +15,8 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Set under the state's lock when checks or staged work are added. Readers skip the lock while it's false.
+    /// Whether the ledger has checks or staged work. Set under the state's lock. While this is false, readers skip the
+    /// lock.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -85,7 +87,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps the body weakly, so a later error can cancel its transfer.
+    /// Remembers a body without keeping it alive, so the body's transfer can be cancelled if the call fails later.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
@@ -120,7 +122,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// For work that outlives the other call.
+    /// Copies the filters' values from another call, for work that outlives that call.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }

@@ -11,9 +11,10 @@ final class EventQueue: Sendable {
 
     enum End {
         case nothing
-        /// The last normal event. Later events are dropped, unless they also have an end.
+        /// This event is the last normal event. Later events are dropped, unless they also have an end.
         case events
-        /// The very last event. The queue then releases the listeners, because the activity can live longer.
+        /// This event is the very last. The queue then releases the listeners, because the activity can live longer
+        /// than its events.
         case all
     }
 
@@ -61,7 +62,8 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// Returns the listeners if the calling thread should deliver the event.
+    /// Returns the listeners if the calling thread should deliver the event. Returns nil if the event is dropped, or if
+    /// another thread is delivering events and takes over this one.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -88,7 +90,7 @@ final class EventQueue: Sendable {
     }
 
     private func next() -> ([ActivityEvent], Listeners)? {
-        // Released outside the lock, because that can run user code.
+        // Release the listeners outside the lock, because releasing them can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -106,7 +108,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Of consecutive progress values, keeps only the newest.
+    /// Adds an event to the waiting events. Of consecutive progress values, keeps only the newest.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

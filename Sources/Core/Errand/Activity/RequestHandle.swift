@@ -24,10 +24,12 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// How the activity ended. Nil while it's running.
     public var outcome: ActivityOutcome? { activity.outcome }
 
-    /// The last progress that the transport or the composite reported.
+    /// The last progress that the transport or the ``Composite`` reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The output, once the activity has ended and accessories have received did-stop. Throws the activity's error.
+    /// The output. Waits until the activity has ended and accessories have received did-stop. Throws the activity's
+    /// error.
+    ///
     /// Cancelling the awaiting task doesn't cancel the activity.
     public var value: Success {
         get async throws {
@@ -36,7 +38,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The ``value`` or the activity's error, once accessories have received did-stop.
+    /// The ``value`` or the activity's error. Waits until accessories have received did-stop.
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
@@ -44,7 +46,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// Unlike with ``value``, cancelling the awaiting task cancels the activity.
+    /// Waits for the output like ``value``, but cancelling the awaiting task also cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)

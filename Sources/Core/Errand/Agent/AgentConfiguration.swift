@@ -3,18 +3,19 @@ import ErrandSupport
 
 /// The settings of a ``NetworkAgent``.
 public struct AgentConfiguration: Sendable {
-    /// The absolute http or https URL that relative paths are appended to. Its path is kept. A query or a fragment
-    /// throws ``ErrandError/Code/invalidURL``.
+    /// The absolute http or https URL that relative paths are appended to, such as `https://example.com/v1`. Paths are
+    /// appended to the base URL's own path. If the base URL has a query or a fragment, requests throw
+    /// ``ErrandError/Code/invalidURL``.
     ///
-    /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
-    /// `trustedOrigins` receive the agent's secrets.
+    /// The base URL can be empty if all requests have absolute URLs. A request with a relative path then throws the
+    /// same error, and only `trustedOrigins` receive the agent's secrets.
     public var baseURL: String
     /// More base URLs, selected with ``RequestBaseURL/named(_:)``. Defaults to empty.
     public var namedBaseURLs: [String: String] = [:]
     /// Header fields for every request that doesn't set them. Defaults to `User-Agent` and `Accept-Language`.
     public var headers = standardHeaders
-    /// The credentials for requests without their own. Defaults to nil. Like sensitive `headers`, they're sent only to
-    /// the origins of `baseURL` and `namedBaseURLs`, and to `trustedOrigins`.
+    /// The credentials for requests without their own. Defaults to nil. The credentials, like sensitive `headers`, are
+    /// sent only to the origins of `baseURL` and `namedBaseURLs`, and to `trustedOrigins`.
     public var authorization: Authorization?
     /// Origins that may receive the agent's secrets, such as `authorization`, in addition to the base URLs' origins.
     /// Defaults to empty.

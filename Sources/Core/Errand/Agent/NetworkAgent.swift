@@ -81,7 +81,8 @@ public final class NetworkAgent: Agent {
     /// ```
     ///
     /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, the
-    /// closure runs again on the newer configuration. Nested changes run once, before the outer change is stored.
+    /// closure runs again on the newer configuration. A change that the closure itself makes with `configure` runs
+    /// once, and is stored before the outer change.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
             // The first run of the enclosing change has already stored this change.
@@ -143,8 +144,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// Returns the users for whom a request would be sent now. Doesn't send it. See ``Agent/userMarks(for:options:)``.
-    /// Throws the errors of filters.
+    /// Returns the users for whom a request would be sent now, without sending it. See
+    /// ``Agent/userMarks(for:options:)``. Throws the errors of filters.
     @concurrent
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
@@ -174,7 +175,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns its handle. By then, accessories have received will-start.
+    /// Starts a request and returns its handle. Accessories receive will-start before this method returns.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -245,8 +246,8 @@ extension NetworkAgent: CustomStringConvertible {
     }
 }
 
-/// Detects configuration changes inside another change's closure. If that closure runs again, storing them again would
-/// make it run endlessly.
+/// Detects configuration changes that are made inside the closure of another change. If the outer closure runs again,
+/// the inner changes must not be stored again, because each stored change makes the outer closure run again.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 

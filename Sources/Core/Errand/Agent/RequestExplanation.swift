@@ -32,8 +32,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as built, and as ``Filter/preview(of:)`` of its call filters changes it. A failure if it can't be
-    /// built.
+    /// The request as built, with the changes that its call filters predict in ``Filter/preview(of:)``. A failure if
+    /// the request can't be built.
     public let request: Result<HTTPRequest, any Error>
     /// The filters, the redirects and the transport, in order.
     public let steps: [Step]

@@ -84,21 +84,21 @@ public struct MainActorAccessory: Accessory {
 /// Holds another accessory weakly. Use it for objects that own the agent or the request's handle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
-    /// The object's `maximumBodyBytes` when this wrapper was created.
+    /// The most body bytes to copy: the wrapped accessory's `maximumBodyBytes` when this wrapper was created.
     public let maximumBodyBytes: Int
-    /// The object's `observesMessages` when this wrapper was created.
+    /// Whether to report messages: the wrapped accessory's `observesMessages` when this wrapper was created.
     public let observesMessages: Bool
-    /// The object's value, or false once the object is deallocated.
+    /// Returns the wrapped accessory's value, or false once that accessory is deallocated.
     public func observesNotes(of kind: ActivityKind) -> Bool { object?.observesNotes(of: kind) ?? false }
-    /// Whether the object still exists and wants events.
+    /// Whether the wrapped accessory still exists and wants events.
     public var isListening: Bool { object?.isListening ?? false }
 
-    /// Creates an accessory that passes events to an object.
+    /// Creates an accessory that passes events to another accessory without keeping it alive.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
         (maximumBodyBytes, observesMessages) = (object.maximumBodyBytes, object.observesMessages)
     }
 
-    /// Passes the event to the object, if it still exists.
+    /// Passes the event to the wrapped accessory, if it still exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
 }
