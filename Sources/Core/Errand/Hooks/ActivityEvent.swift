@@ -8,15 +8,15 @@ public enum ActivityEvent: Sendable {
     case willStart
     /// The request was built, before any filter.
     case built(HTTPRequest)
-    /// A request is passed to the transport. `attempt` counts the call's attempts, and `hop` the attempt's requests
-    /// including redirects, both from 1.
+    /// A request is passed to the transport. Both numbers start at 1: `attempt` counts the call's attempts, and `hop`
+    /// counts the requests within the attempt, including redirects.
     case sending(HTTPRequest, attempt: Int, hop: Int)
     /// Bytes of a request body, up to the accessory's `maximumBodyBytes`.
     case requestBody(Data)
     /// The transport reported an event, such as progress or timings.
     case transport(TransportEvent)
-    /// The transport returned a response. It has no body if the body is a stream, or if it hasn't arrived yet, as with
-    /// a status of 300 or more.
+    /// The transport returned a response. The event's response has no body if the body is a stream or hasn't arrived
+    /// yet. For example, the body hasn't arrived yet if the status is 300 or more.
     case received(HTTPResponse, attempt: Int, hop: Int)
     /// Bytes of a response body, up to the accessory's `maximumBodyBytes`.
     case responseBody(Data)
@@ -66,8 +66,8 @@ public struct ActivityNote: Sendable {
 
 /// How an activity ended.
 public enum ActivityOutcome: Sendable {
-    /// The activity succeeded. Contains the final response, without a streamed body. Nil if the activity isn't a
-    /// request, or ended with an ``ErrandHTTP/ExpectedError``.
+    /// The activity succeeded. Contains the final response, without a streamed body. The response is nil if the
+    /// activity isn't a request, or ended with an ``ErrandHTTP/ExpectedError``.
     case success(HTTPResponse?)
     /// The activity failed. Contains the error that the caller receives.
     case failure(any Error)

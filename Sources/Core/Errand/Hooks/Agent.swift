@@ -3,8 +3,8 @@ import ErrandHTTP
 
 /// Sends requests and returns their responses. ``NetworkAgent`` sends them over the network.
 ///
-/// To write an agent, for example a fake for tests or a wrapper around another agent, implement `send`. Everything else
-/// has defaults that call it.
+/// To write an agent, for example a fake for tests or a wrapper around another agent, implement `send`. All other
+/// methods have defaults that call `send`.
 ///
 /// ```swift
 /// struct Counted: Agent {
@@ -19,17 +19,17 @@ import ErrandHTTP
 /// ```
 ///
 /// Always pass the options on. The default `start` creates an activity for the handle, and forwards the wrapped call's
-/// events and progress to it. Accessories are notified only of this activity.
+/// events and progress to this activity. Accessories are notified only of the handle's activity.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response on the caller's actor. Cancelling the calling task cancels the request.
     ///
-    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`. The agent's `mapError` and then the
-    /// request's map the error, except for cancellations and passed deadlines.
+    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`. The agent's `mapError` maps the error
+    /// first, and then the request's `mapError`. Cancellations and passed deadlines aren't mapped.
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns its handle. By then, accessories have received will-start. `completion` receives
-    /// the result.
+    /// Starts a request and returns its handle. Accessories receive will-start before this method returns. `completion`
+    /// receives the result.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -43,12 +43,12 @@ public protocol Agent: Sendable {
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
 
-    /// Returns the users for whom a request would be sent now, for requests that are stored and sent later. Doesn't
-    /// send the request. Defaults to nil: the agent can't tell.
+    /// Returns the users for whom a request would be sent now, without sending it. Use it before you store a request to
+    /// send it later. Defaults to nil, which means that the agent can't tell.
     ///
-    /// Runs sessions, and filters that change or sign requests or add cookies. The sessions don't refresh credentials,
-    /// but check that the operation of a ``UserPin`` stays with its user. Accessories aren't notified. The
-    /// ``UserPin/marks`` of the sent request include these marks, unless the user has changed.
+    /// Runs the filters that manage sessions, change or sign requests, or add cookies. Sessions don't refresh their
+    /// credentials, but check that a ``UserPin``'s operation stays with its user. Accessories aren't notified. When the
+    /// request is sent, its ``UserPin/marks`` include these marks, unless the user has changed.
     func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
@@ -122,7 +122,7 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns its handle. By then, accessories have received will-start.
+    /// Starts a composite and returns its handle. Accessories receive will-start before this method returns.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -134,8 +134,8 @@ extension Agent {
         }
     }
 
-    /// Starts a composite and returns its handle. When it ends, the delegate and then the completion are notified once,
-    /// on the main actor.
+    /// Starts a composite and returns its handle. When the composite ends, the delegate and then the completion are
+    /// notified once, on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -144,8 +144,8 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// Starts a composite and returns its handle. When it ends, the delegate is notified on the main actor, and then
-    /// the completion runs on a queue.
+    /// Starts a composite and returns its handle. When the composite ends, the delegate is notified on the main actor,
+    /// and then the completion runs on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -184,7 +184,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Uses a separate registry, because the activity doesn't belong to a network agent.
+    /// Begins an activity in a separate registry, because the activity doesn't belong to a network agent.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -222,7 +222,7 @@ extension CallOptions {
 /// Forwards a call's events, except progress, start and end, to the activity that represents the call.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// Background work can outlive the activity and still notify its accessories.
+    /// The activity's accessories. They're kept because background work can outlive the activity and still notify them.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

@@ -111,7 +111,7 @@ public struct Call<Output: Sendable>: Request {
 }
 
 extension Call where Output: Decodable {
-    /// Creates a call that decodes its response. An optional is nil for an empty body.
+    /// Creates a call that decodes its response. An optional `Output` is nil if the body is empty.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }

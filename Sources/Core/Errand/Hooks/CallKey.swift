@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A key for a value that stays the same in all attempts and hops of a call. See `Exchange.once(_:_:)`.
+/// A key for a value that stays the same in all attempts and redirects of a call. See `Exchange.once(_:_:)`.
 ///
 /// ```swift
 /// struct Shard: Filter {
@@ -24,8 +24,8 @@ public struct CallKey<Value: Sendable>: Sendable {
 }
 
 extension Exchange {
-    /// Returns a value that is created on first use. All attempts and hops of the call share it, and so does work
-    /// detached later.
+    /// Returns the call's value for a key, and creates the value on first use. All attempts and redirects of the call
+    /// share the value, and so does work that is detached later.
     @inlinable public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
         if let known = value(of: key) { return known }
         let new = make()

@@ -27,9 +27,9 @@ public struct CallOptions: Sendable {
     }
     /// Filters for the call. Defaults to empty.
     ///
-    /// In each stage, they run after the agent's and the request's filters, and before filters that a tag requires. If
-    /// the call is a composite, such as a batch, they run for each of its requests, before the filters of the request's
-    /// own call.
+    /// In each stage, the call's filters run after the agent's and the request's filters, and before filters that a tag
+    /// requires. If the call is a composite, such as a batch, its filters run for each of its requests, before the
+    /// filters in the options of that request.
     public var filters: [any Filter] {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
@@ -51,7 +51,7 @@ public struct CallOptions: Sendable {
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
     /// ```
     ///
-    /// Values never decrease within a transfer. A new transfer, such as a retry, has another
+    /// Values never decrease within a transfer. A new transfer, such as a retry, has a new number in
     /// ``ErrandHTTP/TransferProgress/transfer``.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { fields?.value.progress }
@@ -90,7 +90,7 @@ public struct CallOptions: Sendable {
     }
 
     /// Returns these options combined with `other`. The tags, parent, label and progress closure of `other` take
-    /// precedence. Its filters and accessories come last.
+    /// precedence. The filters and accessories of `other` come last.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))

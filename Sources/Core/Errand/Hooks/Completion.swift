@@ -8,8 +8,8 @@ public struct Completion<Success: Sendable>: Sendable {
     /// Creates a completion from an async closure, which the activity awaits before did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// Creates a completion that runs on the main actor. It never runs if the main thread is blocked, but the activity
-    /// is still released.
+    /// Creates a completion that runs on the main actor. While the main thread is blocked, the completion can't run,
+    /// but the agent has already released the activity.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }

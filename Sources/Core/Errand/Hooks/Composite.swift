@@ -1,4 +1,4 @@
-/// Several calls with one output, one handle, one cancellation and one end.
+/// Several calls that act as one call: they have a common output and handle, are cancelled together and end together.
 ///
 /// ```swift
 /// struct Profile: Composite {
@@ -33,10 +33,11 @@ public protocol Composite<Output>: Sendable {
     /// Everything sent with `agent` belongs to the composite. When this method ends, started members that still run are
     /// cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
-    /// Returns the composite to run for a delegate. Implement it to notify the delegate of more than the end, and hold
-    /// the delegate weakly. Defaults to the composite itself.
+    /// Returns a copy of the composite that notifies a delegate while it runs. Implement this method if the delegate
+    /// should hear about more than the composite's end, and hold the delegate weakly. Defaults to returning the
+    /// composite unchanged.
     func notifying(_ delegate: Delegate) -> Self
-    /// Returns a completion that notifies a delegate, held weakly, of the end. See
+    /// Returns a completion that notifies a delegate of the composite's end. Hold the delegate weakly. See
     /// ``Completion/main(success:failure:cancellation:)``.
     func completion(notifying delegate: Delegate) -> Completion<Output>
 }

@@ -1,11 +1,11 @@
 public import ErrandHTTP
 
 extension Exchange {
-    /// Runs the checks on a response before the last filter returns, for example to decide about a retry. Throws if the
-    /// status, the content type or a check fails.
+    /// Runs the request's checks on a response early, in a filter that decides about the response, such as a retry.
+    /// Throws if the status, the content type or a check fails.
     ///
-    /// If the request wants data, collects a stream first, as in ``gatherEvidence(of:)``. If it wants a file, skips the
-    /// checks, because they need the finished file.
+    /// If the request wants data, a streamed body is collected first, as in ``gatherEvidence(of:)``. If the request
+    /// wants a file, the checks are skipped, because they need the finished file.
     public func judge(_ response: HTTPResponse) async throws {
         let judge = ResponseJudge(settings: settings)
         try await gatherEvidence(of: response)
@@ -35,8 +35,8 @@ extension Exchange {
         await response.body.finish(within: timeout, time: time)
     }
 
-    /// Reads the body into memory for all copies of the response, in a filter that examines it. Ignored if the request
-    /// wants a stream or a file.
+    /// Reads a response's body into memory, so a filter can examine it. All copies of the response then contain the
+    /// bytes. Ignored if the request wants a stream or a file.
     ///
     /// ```swift
     /// struct LockedAccounts: Filter {

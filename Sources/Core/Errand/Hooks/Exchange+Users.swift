@@ -2,9 +2,10 @@ public import ErrandHTTP
 import ErrandSupport
 
 extension Exchange {
-    /// The users of the request: the marks from ``assign(to:carriedBy:queryItems:)`` and an ``OwnedRequest``, and a
-    /// mark for each sensitive header field that no declared mark represents. Filters that share responses, such as
-    /// caches, keep requests with different marks apart.
+    /// The marks that identify the request's users. They include the marks from ``assign(to:carriedBy:queryItems:)``
+    /// and an ``OwnedRequest``, and a mark for each sensitive header field that no declared mark represents.
+    ///
+    /// Filters that share responses, such as caches, keep requests with different marks apart.
     public var userMarks: Set<UserMark> {
         Ownership.marks(of: request, http.headers, declared: users, settings.lastMarks)
     }
@@ -33,7 +34,7 @@ extension Exchange {
         }
     }
 
-    /// Declares the request's user. For filters that identify the user in any part of the request.
+    /// Declares the request's user. Call it in a filter that identifies the user in any part of the request.
     ///
     /// Like a sensitive field, the mark is removed if a redirect leads to another origin, or if a filter moves the
     /// request to an origin that the agent doesn't trust.
@@ -66,10 +67,11 @@ extension Exchange {
     /// Removes a user's mark. For filters that replace their own credential.
     public mutating func unassign(from user: UserMark) { users?.marks.remove(user) }
 
-    /// Returns the exchange and a record of the users whose requests are sent for it. For filters that store responses.
+    /// Returns a copy of the exchange to pass to `next`, and a record of the users for whom later filters send
+    /// requests. Use it in a filter that stores responses.
     ///
-    /// Store the response for the recorded users. A later filter can change the user, so they can differ from the users
-    /// for whom your filter looked up a stored response.
+    /// Store the response for the recorded users. A later filter can change the user, so the recorded users can differ
+    /// from the users for whom your filter looked up a stored response.
     ///
     /// ```swift
     /// struct Keeping: Filter {

@@ -9,7 +9,8 @@ public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. Change it before you call `next`.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request as the filter received it. Its origin owns the sensitive fields and the trust. Nil if it's as built.
+    /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil if the
+    /// exchange still has the request that Core built.
     private var given: HTTPRequest?
     /// The stage in which the receiving filter runs: call, hop or wire.
     public internal(set) var stage: FilterStages = .call
@@ -28,7 +29,7 @@ public struct Exchange: Sendable {
         var priority: RequestPriority
         var tags: Tags
         var activity: Activity
-        /// For work that is detached after the activity has released its accessories.
+        /// The call's accessories, for work that is detached after the activity has released its accessories.
         let accessories: [any Accessory]
         let settings: PipelineSettings
         let built: HTTPRequest
@@ -137,7 +138,7 @@ public struct Exchange: Sendable {
     public var time: any TimeSource { activity.time }
 
     /// When the call's deadline passes, by the clock ``time``. Nil without a deadline. If several calls share the
-    /// exchange, their latest deadline. Don't start a wait that ends later.
+    /// exchange, this is the latest of their deadlines. Don't start a wait that ends later.
     public var deadline: ContinuousClock.Instant? {
         guard let shared else { return activity.deadline }
         return shared.deadline
@@ -148,17 +149,19 @@ public struct Exchange: Sendable {
 
     /// Marks the failure that the filter passes on as final, because the request was repeated as often as allowed.
     ///
-    /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
-    /// a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number has grown, it
-    /// doesn't repeat the request.
+    /// If several filters that repeat requests are nested, such as a retry around a download, only the innermost filter
+    /// should repeat a request. An outer filter compares ``finalFailureCount`` before and after `next`. If the number
+    /// has grown, the outer filter doesn't repeat the request.
     public func markFailureAsFinal() { ledger { $0.markFailureAsFinal() } }
 
-    /// How many of this call's requests a server may have received: all requests passed to the transport, except
-    /// requests that a ``PreSendFilter`` refused, or that failed with ``ErrandError/Code/cannotConnect`` or
-    /// ``ErrandError/Code/nameLookupFailed``.
+    /// How many of this call's requests a server may have received. Counts all requests passed to the transport,
+    /// except:
     ///
-    /// Before you repeat a request that must not be received twice, compare the number before and after `next`. An
-    /// error isn't enough, because it concerns only the last request, not the request before a redirect.
+    /// - requests that a ``PreSendFilter`` refused
+    /// - requests that failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``
+    ///
+    /// Before you repeat a request that must not be received twice, compare the number before and after `next`. Don't
+    /// rely on the error alone, because it concerns only the last request, not the request before a redirect.
     public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
     /// How many requests of this call were passed to the transport, including retries, redirects and hedges. In a wire
@@ -221,15 +224,15 @@ public struct Exchange: Sendable {
             })
     }
 
-    /// Sends a message to the accessories for their logs, and optional details for programs. Ignored once the activity
-    /// is over.
+    /// Sends a note to the accessories: a message for logs, and optional details for programs. Ignored once the
+    /// activity is over.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
         activity.note(name, message(), details: details())
     }
 
-    /// Sends details for programs to the accessories. The details' description is the message for logs. Ignored once
+    /// Sends a note to the accessories: details for programs, whose description is the message for logs. Ignored once
     /// the activity is over.
     public func note<Details: Sendable & CustomStringConvertible>(
         _ name: String, describing details: @autoclosure () -> Details
