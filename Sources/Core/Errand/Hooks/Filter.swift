@@ -97,7 +97,7 @@ public protocol FilterGroup: Filter {
 }
 
 extension FilterGroup {
-    /// Passes the exchange on. Not called: the members run instead.
+    /// Passes the exchange on unchanged. Core runs the group's members and doesn't call this method.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
@@ -122,8 +122,8 @@ extension [any Filter] {
 /// ```
 ///
 /// The filters run after the agent's filters of the same stage and before the request's own. Core omits a filter with
-/// the trait ``FilterTraits/unique`` if the agent has one of the same type. A type that conforms to two such protocols
-/// must declare its filters itself.
+/// the trait ``FilterTraits/unique`` if the agent has a filter of the same type. A type that conforms to two such
+/// protocols must declare its filters itself.
 public protocol FilterProvidingRequest: Request {
     /// The filters to install for this request.
     var requiredFilters: [any Filter] { get }
@@ -138,8 +138,8 @@ public protocol FilterProvidingRequest: Request {
 /// }
 /// ```
 ///
-/// Unlike ``CallOptions/filters``, these filters reach each member of a batch and each step of a chain, because tags
-/// do.
+/// Unlike ``CallOptions/filters``, these filters reach each member of a batch and each step of a chain, because the
+/// members inherit the call's tags.
 public protocol FilterProvidingTag: Sendable {
     /// The filters to install for calls with this tag. They run after all other filters of the same stage.
     var requiredFilters: [any Filter] { get }
@@ -187,9 +187,9 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
 
     /// The filter changes the URL, the headers or the body.
     public static let changesRequest = FilterTraits(rawValue: 1)
-    /// The filter signs the request as it receives it.
+    /// The filter signs the request in the form in which it receives it, so later filters must not change the request.
     public static let signs = FilterTraits(rawValue: 2)
-    /// The filter can respond from a store, and derives the key from the request as it receives it.
+    /// The filter can respond from a store, and derives the store's key from the request that it receives.
     public static let caches = FilterTraits(rawValue: 4)
     /// The filter can call `next` again after a failure.
     public static let retries = FilterTraits(rawValue: 8)
@@ -202,7 +202,8 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     /// The filter stores responses separately for each user, so later filters can add credentials. Use it along with
     /// ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
-    /// The filter can give several requests the same response. It compares them as it receives them.
+    /// The filter can give several requests the same response. It compares the requests that it receives, without
+    /// changes by later filters.
     public static let shares = FilterTraits(rawValue: 128)
     /// The filter can answer a whole call from a store whose key doesn't include changes by redirects and hop filters.
     /// Use it along with ``caches``.
@@ -211,9 +212,10 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let addsCookies = FilterTraits(rawValue: 512)
     /// The filter can repeat a request on the wire without the call filters, for example with a new credential.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// The filter runs at most once per call. Of several filters of the same type, only the outermost runs. A filter
-    /// that the agent, the request or the call lists, with its own options and place, replaces one from a
-    /// ``FilterProvidingRequest`` or ``FilterProvidingTag``.
+    /// The filter runs at most once per call. Of several filters of the same type, only the outermost runs.
+    ///
+    /// If the agent, the request or the call lists such a filter, the listed filter keeps its options and its place,
+    /// and replaces a filter from a ``FilterProvidingRequest`` or ``FilterProvidingTag``.
     public static let unique = FilterTraits(rawValue: 2048)
 }
 

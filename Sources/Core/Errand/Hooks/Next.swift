@@ -16,12 +16,14 @@ public struct Next: Sendable {
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
-    /// The exchange's call may be over while a call that shares the exchange is still running.
+    /// Whether the exchange can still be sent. A shared exchange stays open after its own call has ended, because another
+    /// call that shares it may still be running.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
         !exchange.activity.isOver || exchange.shared != nil
     }
 
-    /// Identifies the remaining pipeline. Nil if it contains a filter of this request, its call or its tags.
+    /// Identifies the remaining filters and the transport, so you can compare them with another exchange's. Nil if a
+    /// remaining filter belongs only to this request, its call or its tags.
     public var remainingPipeline: RemainingPipeline? {
         guard let step, step.isCommon else { return nil }
         return RemainingPipeline(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
@@ -33,8 +35,8 @@ public struct Next: Sendable {
         return step.following
     }
 
-    /// Returns a copy with one more filter. It runs after the last filter of this stage that has one of the traits, or
-    /// else before all others.
+    /// Returns a copy with one more filter. The new filter runs after the last filter of this stage that has one of the
+    /// traits. If no filter has one of the traits, it runs before all others.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
@@ -57,8 +59,8 @@ public struct Next: Sendable {
     }
 }
 
-/// Identifies the filters and the transport after a filter, if every request of the agent uses them. Running exchanges
-/// with equal values have the same configuration of the same agent.
+/// Identifies the filters and the transport that remain after a filter, if every request of the agent uses them. Two
+/// running exchanges with equal values use the same agent with the same configuration.
 public struct RemainingPipeline: Hashable, Sendable {
     private let step: ObjectIdentifier
     /// Whether filters remain, in addition to redirects and the transport.

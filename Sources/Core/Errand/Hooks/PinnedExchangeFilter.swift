@@ -36,8 +36,8 @@ extension Exchange {
     /// The pin that keeps the call's operation with one user. Nil without a pin.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Declares that a session keeps the operation with its user. A ``UserPin`` then doesn't compare the mark and the
-    /// fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
+    /// Declares that a session makes sure that the operation keeps its user. A ``UserPin`` then doesn't compare the
+    /// mark and the fields. Call it in a filter that uses ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
     ///
     /// - Parameters:
     ///   - mark: The mark that the filter declared. Nil if the fields identify the user.
@@ -57,7 +57,7 @@ enum PinnedOperation: TagKey {
 
 /// For filters that replace one request with several, such as a resumed transfer.
 extension Exchange {
-    /// Makes all requests that the filter sends from now on one operation, which keeps its user.
+    /// Makes all requests that the filter sends from now on one operation, which must keep the same user.
     ///
     /// ```swift
     /// struct SendTwice: Filter {
@@ -70,7 +70,8 @@ extension Exchange {
     /// }
     /// ```
     ///
-    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`. It compares each request on the wire.
+    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`. That filter compares each request on the
+    /// wire.
     public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
 }
 

@@ -1,8 +1,8 @@
 public import ErrandHTTP
 
-/// A wire filter that checks each request again right before it's sent. After the last filter, a request can still wait
+/// A wire filter that checks each request again right before it's sent. Even after the last filter, a request can wait
 /// for a connection, or for other requests to its host. After such a wait, the transport calls
-/// ``TransportOptions/checkBeforeSending(_:)``.
+/// ``TransportOptions/checkBeforeSending(_:)``, which asks this filter.
 ///
 /// ```swift
 /// struct Curfew: PreSendFilter {

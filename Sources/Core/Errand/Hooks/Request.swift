@@ -63,8 +63,8 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     var redirects: RedirectPolicy? { get }
     /// The status codes that count as success. Others fail with `unacceptableStatus`. Defaults to 200 to 299.
     var acceptableStatuses: StatusCodes { get }
-    /// The accepted content types. If `Output` is decoded, defaults to the decoder's, such as `.json`, otherwise to
-    /// `.any`.
+    /// The accepted content types. If `Output` is decoded, defaults to the decoder's content types, such as `.json`.
+    /// Otherwise, defaults to `.any`.
     var acceptableContentTypes: ContentTypes { get }
     /// How to deliver the response's body. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
     var delivery: BodyDelivery { get }
@@ -77,8 +77,8 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// Detects failures that the service reports in the body of a successful response. Runs before ``checks``. Defaults
     /// to nil.
     ///
-    /// Filters use it on each hop: a cache doesn't store a response that fails the check, and a session refreshes its
-    /// credential if the error has ``RequestFailure/refusesCredential``.
+    /// Filters also run this check on responses before the final one. A cache doesn't store a response that fails the
+    /// check, and a session refreshes its credential if the error has ``RequestFailure/refusesCredential``.
     var outcomeCheck: ResponseCheck? { get }
     /// Checks of the final response. They run once, after status and content type and before decoding. Defaults to
     /// empty.

@@ -28,7 +28,8 @@ public struct ScopedAgent: Agent {
     /// Cancels the activity. It then ends as cancelled, whatever its body returns.
     public func cancel() { activity.cancel() }
 
-    /// Returns this agent with another observer of its members. Both agents number their members together.
+    /// Returns an agent for the same activity that notifies another observer of its members. The members of both agents
+    /// share one sequence of numbers.
     public func observed(by observer: some MemberObserver) -> ScopedAgent {
         var copy = self
         copy.observer = observer
@@ -79,8 +80,8 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member of this activity, and returns its handle. `run` also calls
-    /// this method.
+    /// Starts a composite or another activity as a member of this activity, and returns its handle. Also called by
+    /// `run`.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -117,7 +118,8 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    /// Creates new options, because mutating a few properties would copy everything first.
+    /// Returns the options for a member. Creates new options, because mutating a few properties would copy everything
+    /// first.
     @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
         var progress = options.progress
         if let member, let observer {

@@ -45,7 +45,7 @@ public final class SharedExchange: Sendable {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
 
-    /// Returns whether no call is left.
+    /// Adds the checks and the staged work to the calls. Returns whether no call is left.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
         let (finalFailureCount, deliveries) = (ledger.finalFailureCount, ledger.possiblyReceivedCount)
@@ -66,7 +66,8 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// The first call that accepts the response gets the staged work, or else the last that rejects it.
+    /// Returns the staged work to the first call that accepts the response. If every call rejects the response, the
+    /// last of them gets the staged work. All other calls get an empty array.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []

@@ -15,7 +15,7 @@ public struct TransportOptions: Sendable {
         var origin: Origin
     }
 
-    /// The context that Core needs. Empty in a transport's test.
+    /// The data that Core needs to connect a transfer to its call. Empty in a transport's test.
     struct Origin {
         var observer: (any TransportObserver)?
         var reportsProgress = true
@@ -79,11 +79,12 @@ public struct TransportOptions: Sendable {
                 tags: tags, time: time, origin: origin))
     }
 
-    /// Returns whether a transport can wait for the whole body and return it in memory: ``delivery`` is `.data`, and
-    /// the status is below 300. Always true for `.data` if no agent created the options, as in a test.
+    /// Returns whether a transport can wait for the whole body and return it in memory. This is the case if
+    /// ``delivery`` is `.data` and the status is below 300. If no agent created the options, as in a test, the status
+    /// doesn't matter.
     ///
-    /// For other statuses, return the head with a streaming body, because a redirect, or a response that a filter
-    /// repeats or replaces, shouldn't wait for its body. Core collects the final response's body.
+    /// For other statuses, return the head with a streaming body. The response may be a redirect, or a filter may
+    /// repeat or replace it, and then nobody should wait for its body. Core collects the final response's body.
     public func collectsBody(ofStatus status: Int) -> Bool {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }

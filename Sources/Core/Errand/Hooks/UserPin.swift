@@ -14,7 +14,7 @@ import Synchronization
 /// let second = try await agent.send(GetUser(id: 8), options: CallOptions().pinned(to: pin))
 /// ```
 ///
-/// The operation belongs to the user of its first request. A later request of another user isn't sent, and throws:
+/// The operation belongs to the user of its first request. A later request as another user isn't sent, and throws:
 ///
 /// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
 ///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
@@ -22,11 +22,15 @@ import Synchronization
 ///   it throws ``ErrandError/Code/userChanged``. If a filter's header field changes for the same user, such as a
 ///   refreshed token, the filter must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
 ///
-/// The pin compares cookies only if neither a session nor an ``OwnedRequest`` names the user. The user counts as
-/// another if a cookie has changed, unless a response of this operation set it, or if all earlier cookies are missing.
-/// If the server changes its session cookie in responses to *other* calls, declare the user with an ``OwnedRequest``,
-/// or with a hop filter that runs after the cookies are added and calls `assign(to:carriedBy:)` with the `Cookie`
-/// field.
+/// The pin compares cookies only if neither a session nor an ``OwnedRequest`` names the user. In that case, the user
+/// counts as changed:
+///
+/// - if a cookie has changed, unless a response of this operation set it
+/// - if all earlier cookies are missing
+///
+/// If the server changes its session cookie in responses to *other* calls, declare the user with an ``OwnedRequest``.
+/// You can also declare it with a hop filter that runs after the cookies are added and calls `assign(to:carriedBy:)`
+/// with the `Cookie` field.
 ///
 /// If the first request is rejected with status 401 or 407, the next request counts as the first.
 public final class UserPin: Sendable {
@@ -38,7 +42,7 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// Above it, the pin forgets the oldest origin other than the first.
+    /// The most origins that a pin remembers. With more origins, the pin forgets the oldest one other than the first.
     private static let maximumOrigins = 32
 
     /// Whether the pin only applies to sessions. See ``init(sessionsOnly:)``.
@@ -47,7 +51,7 @@ public final class UserPin: Sendable {
     private let outer: UserPin?
     private let validation: (@Sendable (Set<UserMark>) throws -> Void)?
 
-    /// Creates a pin, which belongs to the user of its first request.
+    /// Creates a pin for an operation that belongs to the user of its first request.
     ///
     /// - Parameter sessionsOnly: Whether only sessions keep their first user, without comparing anything else. Requests
     ///   without a user don't count. Use it if one of the requests may sign in. Each ``Composite`` has such a pin by
@@ -56,7 +60,7 @@ public final class UserPin: Sendable {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }
 
-    /// Creates a pin for an operation within another, or for one that an earlier process began.
+    /// Creates a pin for an operation within another operation, or for an operation that an earlier process began.
     ///
     /// - Parameters:
     ///   - outer: The pin of the containing operation, so sessions keep the same user for both. Can be nil.
@@ -66,10 +70,10 @@ public final class UserPin: Sendable {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
-    /// The user's marks in the newest request to the operation's first origin, with a mark with the source `cookie
-    /// NAME` for each cookie. Nil before the first request.
+    /// The user's marks in the newest request to the operation's first origin, and a mark with the source `cookie NAME`
+    /// for each cookie. Nil before the first request.
     ///
-    /// To record them beyond the process, store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the
+    /// If you store the marks beyond the process, store a MAC of each ``ErrandHTTP/UserMark/identity``, never the
     /// identity itself.
     public var marks: Set<UserMark>? { state.withLock { $0.marks } }
 

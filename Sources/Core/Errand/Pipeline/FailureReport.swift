@@ -7,7 +7,7 @@ struct FailureReport {
     let activity: Activity
     let response: HTTPResponse?
 
-    /// Keeps the beginning of the response's body and cancels the rest.
+    /// Completes and maps an error. Keeps the beginning of the response's body for the error and cancels the rest.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
