@@ -26,7 +26,7 @@ enum FilterChain {
         let isOwn: Bool
     }
 
-    /// The filters must not contain groups.
+    /// Returns the chain for a call's filters and the transport. The filters must not contain groups.
     ///
     /// - Parameter standard: The agent's chain, whose end the new chain shares. Nil to build the agent's chain.
     static func make(
@@ -35,7 +35,7 @@ enum FilterChain {
         let placed = placed(filters, own, transport, isStandard: standard == nil)
         let newCount = standard == nil ? placed.count : (placed.lastIndex { $0.isOwn } ?? -1) + 1
         let firstOnWire = placed.firstIndex { $0.stage == .wire }
-        // After the last of its filters, the call takes the steps of all other calls.
+        // After the call's own last filter, the chain continues with the steps that all of the agent's calls share.
         var next = Next((standard?.steps ?? []).suffix(placed.count - newCount).first)
         for (index, each) in placed.prefix(newCount).enumerated().reversed() {
             next = Next(
@@ -85,7 +85,7 @@ extension [any Filter] {
     let isCommon: Bool
     /// Whether this or a later step is a filter outside Core.
     let hasFilters: Bool
-    /// From this step to the first of Core's steps in the stage.
+    /// The traits of the filters from this step up to the next of Core's steps.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {

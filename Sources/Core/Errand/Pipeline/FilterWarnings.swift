@@ -17,10 +17,11 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// A full set is cleared.
+    /// A set of seen subjects or problems with this many elements is cleared.
     private static let maximumSeen = 1_000
 
-    /// Checks only the first request of a type and configuration.
+    /// Writes the problems of a request to standard error. Checks only the first request of each type and
+    /// configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {

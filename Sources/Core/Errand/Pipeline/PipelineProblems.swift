@@ -6,8 +6,8 @@ enum FilterOrder {
             + ((request as? any FilterDependentRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// A filter for both the call and the hop stage counts as a call filter, because it makes its changes in the call
-    /// stage.
+    /// Returns the problems with the order of a request's filters. A filter for both the call and the hop stage counts
+    /// as a call filter, because it makes its changes in the call stage.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }

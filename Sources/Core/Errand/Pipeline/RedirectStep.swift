@@ -19,7 +19,7 @@ struct RedirectStep: CoreStep {
         } catch { throw named(error, exchange) }
     }
 
-    /// A call filter knows only the first request, so the error needs the last.
+    /// Adds the last request to an error, because a call filter knows only the first request.
     @inline(never) private func named(_ error: any Error, _ exchange: Exchange) -> any Error {
         guard exchange.hop > 1, var known = error as? ErrandError, known.request == nil else { return error }
         let sent = exchange.activity.ledger.lastSent

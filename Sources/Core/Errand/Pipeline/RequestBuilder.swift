@@ -10,8 +10,8 @@ struct RequestBuilder {
 
     init(_ settings: PipelineSettings) { self.settings = settings }
 
-    /// Also decides whether the origin may receive the agent's secrets. Throws `invalidURL`, `invalidRequest` and
-    /// `encodingFailed`.
+    /// Builds the HTTP request, and decides whether its origin may receive the agent's secrets. Throws `invalidURL`,
+    /// `invalidRequest` and `encodingFailed`.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
@@ -83,8 +83,9 @@ struct RequestBuilder {
         return trust
     }
 
-    /// Returns nil to keep `headers`, which include the request's own fields. The request's field takes precedence over
-    /// the body's type, which takes precedence over the agent's field, unless it's `application/octet-stream`.
+    /// Returns the `Content-Type` to set, or nil to keep `headers`, which include the request's own fields. The
+    /// request's field takes precedence over the body's type. The body's type takes precedence over the agent's field,
+    /// unless it's `application/octet-stream`.
     ///
     /// A multipart type without a boundary gets the body's boundary, because a server couldn't read the body otherwise.
     private func contentType(of body: RequestBody, _ own: HTTPHeaders, _ headers: HTTPHeaders) -> String? {

@@ -6,7 +6,8 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Every request takes this path, including cache hits, downloads, retries, and stubs in tests.
+    /// Passes a request through the filters and the transport. Every request takes this path, including cache hits,
+    /// downloads, retries, and stubs in tests.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?

@@ -49,7 +49,7 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Checked here, because transports don't read a body that announces 0 bytes.
+    /// Returns whether a streamed body announces 0 bytes. Checked here, because transports don't read such a body.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
@@ -88,7 +88,7 @@ final class WireStep: CoreStep {
         return .data(Data(), contentType: body.contentType)
     }
 
-    /// A request that didn't reach a server no longer counts as delivered.
+    /// Returns the error to throw. A request that didn't reach a server no longer counts as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? PreSendRefusal {
             exchange.addDeliveries(-1)
@@ -142,7 +142,8 @@ final class WireStep: CoreStep {
         return response
     }
 
-    /// With redirects, rejected credentials, retries and revalidation, the head may show that the body isn't needed.
+    /// Returns whether to deliver the body as a stream. For redirects, rejected credentials, retries and revalidation,
+    /// the head may show that the body isn't needed.
     private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
@@ -164,7 +165,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// The body's reader attaches the response to an error.
+    /// Collects a response's body in memory. If that fails, the body's reader attaches the response to the error.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
