@@ -6,11 +6,13 @@ public enum BodyDelivery: Sendable, Hashable {
     case data
     /// Streams the body. The activity ends when the caller receives the response, before the stream is read.
     case stream
-    /// Saves the body to the file at a URL. A temporary file next to it receives the body. Once the response is
-    /// accepted and decoded, the temporary file atomically replaces an existing file. Throws
-    /// ``ErrandError/Code/fileFailed`` if the file can't be written.
+    /// Saves the body to the file at a URL. Throws ``ErrandError/Code/fileFailed`` if the file can't be written.
     ///
-    /// Checks and `decode` see the temporary file. An output of type `URL`, ``HTTPResponse`` or ``HTTPBody`` names the
-    /// final file. The body of an unacceptable status stays in memory.
+    /// The body is first received in a temporary file next to the destination, and checks and `decode` see this
+    /// temporary file. Once the response is accepted and decoded, the temporary file atomically replaces an existing
+    /// file at the URL.
+    ///
+    /// An output of type `URL`, ``HTTPResponse`` or ``HTTPBody`` names the final file. The body of an unacceptable
+    /// status stays in memory.
     case file(URL)
 }

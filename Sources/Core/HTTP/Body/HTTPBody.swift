@@ -9,10 +9,11 @@ import Synchronization
 /// let data = try await body.collect(upTo: 1 << 20)
 /// ```
 ///
-/// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. You can read a body
-/// in memory any number of times. Releasing the last copy of an unfinished body cancels its transfer. If a source
-/// delivers fewer than `length` bytes, reading throws ``ErrandError/Code/truncated``, if more,
-/// ``ErrandError/Code/invalidResponse``.
+/// A streamed body can be read once: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. A body in memory
+/// can be read any number of times. Releasing the last copy of an unfinished body cancels its transfer.
+///
+/// If a source delivers fewer than `length` bytes, reading throws ``ErrandError/Code/truncated``. If it delivers more,
+/// reading throws ``ErrandError/Code/invalidResponse``.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// A chunk of bytes, of any size.
     public typealias Element = Data
@@ -38,8 +39,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         storage = .stream(BodyReader(source, length: length))
     }
 
-    /// Creates a body from a closure that returns the next chunk, or `nil` at the end. `cancel` runs if the reader
-    /// stops before the end.
+    /// Creates a body from a closure that returns the next chunk, or `nil` at the end. If the reader stops before the
+    /// end, the body calls `cancel`.
     public init(
         length: Int64? = nil, cancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -47,15 +48,16 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// Creates a body from a regular file, opened at the first read and read in chunks of 256 KiB. Reading anything
-    /// else, such as a pipe, throws ``ErrandError/Code/fileFailed``.
+    /// Creates a body from a regular file. The file is opened at the first read, and read in chunks of 256 KiB. If the
+    /// URL is anything else, such as a pipe, reading throws ``ErrandError/Code/fileFailed``.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
-    /// ``file`` is `nil`, because the file contains more bytes.
+    /// Creates a body from the part of a file that starts at an offset. The body's ``file`` is `nil`, because the file
+    /// contains more bytes than the body.
     init(file url: URL, from offset: Int64, length: Int64?) {
         let file = FileReader(url.path, from: offset)
         self.init(length: length) { try await Self.read(file) }
@@ -80,8 +82,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads all bytes into memory. Above `limit` bytes, cancels the transfer and throws
-    /// ``ErrandError/Code/bodyTooLarge`` as soon as possible.
+    /// Reads all bytes into memory. If the body is longer than `limit` bytes, cancels the transfer and throws
+    /// ``ErrandError/Code/bodyTooLarge`` without reading the rest.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
         if let data { return data }
@@ -106,7 +108,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Keeps the bytes for every copy of the body.
+    /// Collects the bytes in memory, for every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
@@ -122,7 +124,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// Returns `nil` for a body in memory. The caller must be the body's only reader.
+    /// Returns the next chunk of a streamed body, or `nil` for a body in memory. The caller must be the body's only
+    /// reader.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
@@ -178,7 +181,7 @@ package struct BodyAllowance: Sendable {
     }
 
     func wait(for work: some StoppableWork) async {
-        // The timer isn't awaited, because a time source may ignore cancellation.
+        // Don't await the timer, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
             try? await time.sleep(until: time.instant(after: duration))
             work.stop()
@@ -204,7 +207,7 @@ extension HTTPBody {
         defer { cancel() }
         if allowance.bytes == 0 || Task.isCancelled { return Data() }
         let gathering = Gathering(limit: allowance.bytes)
-        // The reading task isn't awaited, because a source may ignore cancellation.
+        // Don't await the reading task, because a source may ignore cancellation.
         let reading = Task { @concurrent in await gathering.read(self) }
         await allowance.wait(for: gathering)
         reading.cancel()
@@ -219,7 +222,8 @@ extension HTTPBody {
         cancel()
     }
 
-    /// Returns a stream of all bytes, or a body in memory if they arrive within the allowance.
+    /// Reads ahead for a limited time. Returns a body in memory if all bytes arrive within the allowance, or else a
+    /// stream of all bytes.
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)
@@ -230,7 +234,7 @@ extension HTTPBody {
         return rest
     }
 
-    /// Keeps the bytes for every copy of the body, then cancels the transfer.
+    /// Keeps the bytes that arrive within the allowance for every copy of the body, then cancels the transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }

@@ -1,8 +1,8 @@
 public import ErrandEssentials
 import Synchronization
 
-/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket. For backpressure, don't fetch much ahead
-/// of `nextChunk()`.
+/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket. For backpressure, fetch little more than
+/// the reader asks for with `nextChunk()`.
 public protocol HTTPBodySource: AnyObject, Sendable {
     /// Returns the next chunk, or `nil` at the end. Throws if the transfer failed or the task was cancelled.
     ///
@@ -15,7 +15,7 @@ public protocol HTTPBodySource: AnyObject, Sendable {
 }
 
 final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
-    /// Isolates the iterator, because it isn't necessarily `Sendable`.
+    /// Pulls chunks from an iterator. An actor, because the iterator isn't necessarily `Sendable`.
     private actor Pull {
         private let chunks: Chunks
         private var iterator: Chunks.AsyncIterator?
@@ -36,7 +36,7 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// A pending `nextChunk()` ends when its task is cancelled.
+    /// Does nothing, because cancelling the task already ends a pending `nextChunk()`.
     func cancel() {}
 }
 
@@ -64,7 +64,7 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Keeps errors that transports handle, and the cancellation of the sending task.
+    /// Converts an error of the source. Keeps errors that transports handle, and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,

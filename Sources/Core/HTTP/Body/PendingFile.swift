@@ -8,7 +8,8 @@ extension HTTPBody {
         return try ErrandError.naming(.fileFailed) { try file.next() }
     }
 
-    /// A file is opened again, so a new reader starts at the beginning.
+    /// A body with the same bytes for a new reader. A file is opened again, so the new reader starts at the file's
+    /// beginning.
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
@@ -19,7 +20,7 @@ package final class PendingFile: Sendable {
     let temporary: URL
     package let length: Int64
 
-    /// Keeps the permissions of the file that it will replace.
+    /// Writes the body to a new temporary file with the permissions of the file that it will replace.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
         let name = SystemFile.temporary(beside: destination.path)

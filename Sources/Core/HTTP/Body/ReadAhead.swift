@@ -7,7 +7,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     private let beginning: Beginning
     /// Returns whether the body ended within the bytes read ahead.
     private let reading: Task<Bool, any Error>
-    /// Doesn't include the bytes read ahead.
+    /// The response's head and first body bytes, for errors. Doesn't include the bytes read ahead.
     let evidence: BodyEvidence?
 
     init(_ body: HTTPBody, upTo limit: Int) {

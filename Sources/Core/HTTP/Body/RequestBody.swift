@@ -8,8 +8,8 @@ import Synchronization
 /// var body: RequestBody { .json(NewUser(name: "Ada")) }
 /// ```
 ///
-/// A body knows its content type, its length if available, and whether it can be sent again. JSON is encoded when the
-/// request is built. If encoding fails, the request throws ``ErrandError/Code/encodingFailed`` and isn't sent.
+/// A body knows its content type, its length if available, and whether it can be sent again. A JSON body is encoded
+/// when the request is built. If encoding fails, the request throws ``ErrandError/Code/encodingFailed`` and isn't sent.
 public struct RequestBody: Sendable {
     enum Storage: Sendable {
         case none
@@ -48,14 +48,14 @@ public struct RequestBody: Sendable {
     }
 
     var storage: Storage { fields.value.storage }
-    /// The `Content-Type` to send, unless the headers contain one. `nil` sends no `Content-Type`.
+    /// The `Content-Type` to send, unless the headers contain one. With `nil`, the body doesn't add a `Content-Type`.
     public var contentType: String? {
         get { fields.value.contentType }
         set { fields.value.contentType = newValue }
     }
     /// The number of bytes, or `nil` if unknown. A body of unknown length is sent in chunks.
     public var length: Int64? { fields.value.length }
-    /// Whether a redirect or a retry can send the body again. If not, they throw
+    /// Whether a redirect or a retry can send the body again. If not, the repeated request throws
     /// ``ErrandError/Code/bodyNotReplayable``.
     public var isReplayable: Bool { fields.value.isReplayable }
 
@@ -72,8 +72,7 @@ public struct RequestBody: Sendable {
         .data(Data(text.utf8), contentType: contentType)
     }
 
-    /// Returns a body that contains a value as JSON. Uses `encoder`, or else the agent's encoder if it is a
-    /// `JSONEncoder`.
+    /// Returns a body that contains a value as JSON. Defaults to the agent's encoder if that is a `JSONEncoder`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
@@ -92,8 +91,8 @@ public struct RequestBody: Sendable {
         _ value: [String: Any], encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody { .none }
 
-    /// Returns a body that contains a value in the format of `encoder`, or else of the agent's encoder, JSON by
-    /// default.
+    /// Returns a body that contains a value in an encoder's format. Defaults to the agent's encoder, which writes JSON
+    /// unless you change it.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
@@ -118,14 +117,14 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// Returns a body that is read from a regular file while it's sent. For anything else, the request throws
+    /// Returns a body that is read from a regular file while it's sent. If the URL is anything else, the request throws
     /// ``ErrandError/Code/fileFailed`` and isn't sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
 
-    /// Applies a content coding such as gzip, for a filter that sets `Content-Encoding`. Inner filters get the plain
-    /// body from ``uncoded`` and replace it with ``recoded(_:)``.
+    /// Returns this body with a content coding such as gzip. Use it in a filter that sets `Content-Encoding`. Later
+    /// filters can get the plain body from ``uncoded``, and replace it with ``recoded(_:)``.
     ///
     /// ```swift
     /// let backwards = try RequestBody.data(data).coded { plain in
@@ -140,7 +139,7 @@ public struct RequestBody: Sendable {
         return body
     }
 
-    /// The body before the content coding of ``coded(by:)``; otherwise `nil`.
+    /// The body before ``coded(by:)`` applied a content coding. `nil` for other bodies.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
     /// Returns `other` with this body's content coding applied, if this body has one.
@@ -165,8 +164,10 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// Opens the body to send it once, for a transport. Throws if the body can't be sent again or can't be read. If a
-    /// source fails or is cancelled, the request fails with ``ErrandError/Code/encodingFailed``.
+    /// Opens the body to send it once. Call it in a transport. Throws if the body can't be sent again or can't be read.
+    ///
+    /// If the body's source fails or is cancelled while the body is read, the request fails with
+    /// ``ErrandError/Code/encodingFailed``.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
@@ -187,7 +188,7 @@ extension RequestBody {
         }
     }
 
-    /// Opens the body at an offset, for a filter that resumes an upload.
+    /// Opens the body at an offset. Call it in a filter that resumes an upload.
     ///
     /// ```swift
     /// let rest = try RequestBody.text("Hello, world").open(at: 7)
@@ -268,8 +269,9 @@ extension RequestBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - length: The number of bytes in all chunks. Defaults to `nil`, which sends the body chunked. Fewer bytes fail
-    ///     with ``ErrandError/Code/truncated``, more with ``ErrandError/Code/invalidResponse``.
+    ///   - length: The number of bytes in all chunks. Defaults to `nil`, which sends the body chunked. If the chunks
+    ///     have fewer bytes, the request fails with ``ErrandError/Code/truncated``. If they have more, it fails with
+    ///     ``ErrandError/Code/invalidResponse``.
     ///   - contentType: The `Content-Type` to send.
     ///   - sequence: Creates the sequence. If the sequence throws, the request fails with
     ///     ``ErrandError/Code/encodingFailed``.
@@ -281,8 +283,8 @@ extension RequestBody {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
-    /// Returns a streamed body that every attempt can open at any offset, so a resumable upload sends only the missing
-    /// bytes. The closure receives the offset of the first byte to deliver. It must deliver the same bytes each time.
+    /// Returns a streamed body that can be opened at any offset, so a resumable upload sends only the missing bytes.
+    /// The closure receives the offset of the first byte to deliver. It must deliver the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }

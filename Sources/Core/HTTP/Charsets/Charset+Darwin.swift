@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// A charset of Core Foundation.
+/// A charset in Core Foundation.
 final class SystemCharset {
     private let encoding: String.Encoding
 
@@ -11,7 +11,7 @@ final class SystemCharset {
         self.encoding = String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding))
     }
 
-    /// Zero unless the bytes encode exactly one character.
+    /// Returns the character that the bytes encode, or zero unless they encode exactly one character.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         guard let scalars = String(data: Data(bytes), encoding: encoding)?.unicodeScalars, scalars.count == 1 else {
             return 0

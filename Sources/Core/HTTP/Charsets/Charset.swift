@@ -2,10 +2,10 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A charset of the WHATWG Encoding standard.
+/// A charset from the WHATWG Encoding standard.
 ///
-/// The standard interprets some labels as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
-/// GBK. It doesn't list charsets that allow attacks, such as `utf-7`.
+/// The standard reads some labels as a larger charset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
+/// GBK. The standard doesn't list charsets that allow attacks, such as `utf-7`.
 ///
 /// ```swift
 /// let text = Charset(label: "Shift_JIS")?.decode(bytes)
@@ -29,11 +29,11 @@ public struct Charset: Sendable, Hashable {
         self.name = name
     }
 
-    /// Decodes bytes to text. Returns `nil` if the bytes aren't valid in the charset, or if the system lacks its
-    /// characters.
+    /// Decodes bytes to text. Returns `nil` if the bytes aren't valid in the charset, or if the system doesn't have the
+    /// charset's characters.
     ///
-    /// A UTF-8 or UTF-16 byte order mark overrides the label and isn't part of the text. Chinese, Japanese and Korean
-    /// characters come from the system, on Linux from `iconv`.
+    /// If the bytes start with a UTF-8 or UTF-16 byte order mark, the mark overrides this charset and isn't part of the
+    /// text. Chinese, Japanese and Korean characters come from the system's tables, on Linux from `iconv`.
     ///
     /// - Parameters:
     ///   - bytes: The encoded text.
@@ -79,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// The closure returns zero for a missing character.
+    /// Decodes bytes with a closure that returns a byte's character, or zero for a missing character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {
@@ -98,7 +98,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// Returns false for zero, a missing character, and for an invalid scalar.
+    /// Appends a character. Returns false for zero, which represents a missing character, and for an invalid scalar.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)
@@ -115,7 +115,7 @@ extension Charset {
         return names
     }()
 
-    /// WHATWG Encoding, section 4.2.
+    /// The charsets' labels (WHATWG Encoding, section 4.2).
     private static let labels = [
         ("utf-8", "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"),
         ("ibm866", "866 cp866 csibm866 ibm866"),

@@ -1,7 +1,7 @@
 import ErrandEssentials
 
 /// Decodes Chinese, Japanese and Korean charsets (WHATWG Encoding, sections 10 to 13). If the standard would insert
-/// U+FFFD, the whole text is invalid.
+/// U+FFFD for an error, the decoder rejects the whole text.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
     private var position = 0
@@ -123,7 +123,8 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// An escape sequence changes how the following bytes are read. Two in a row are an error.
+    /// Decodes ISO-2022-JP, in which an escape sequence changes how the following bytes are read. Two escape sequences
+    /// in a row are an error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -166,7 +167,7 @@ struct DoubleByteDecoder {
 /// A double-byte charset's characters by pointer (WHATWG Encoding, section 6), from the system's tables, with
 /// corrections.
 struct CharsetIndex: Sendable {
-    /// Zero marks a missing character.
+    /// The characters. Zero marks a missing character.
     let scalars: [UInt32]
 
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
@@ -226,14 +227,15 @@ struct CharsetIndex: Sendable {
         }
     }
 
-    /// By a character's bytes. Tables of JIS X 0208 without the Windows additions map these characters differently.
+    /// Corrections by a character's bytes. JIS X 0208 tables without the Windows additions map these characters
+    /// differently.
     private static let jisCorrections: [Int: UInt32] = [
         0x815C: 0x2015, 0x815F: 0xFF3C, 0x8160: 0xFF5E, 0x8161: 0x2225, 0x817C: 0xFF0D, 0x8191: 0xFFE0,
         0x8192: 0xFFE1, 0x81CA: 0xFFE2,
     ]
 
-    /// By a character's bytes. They undo changes of GB 18030-2005 and 2022 that the WHATWG standard didn't adopt, apply
-    /// changes that it did adopt, and add a space.
+    /// Corrections by a character's bytes. They undo changes in GB 18030-2005 and 2022 that the WHATWG standard didn't
+    /// adopt, apply changes that it did adopt, and add a space.
     private static let gb18030Corrections: [Int: UInt32] = [
         0xA3A0: 0x3000, 0xA6D9: 0xFE10, 0xA6DA: 0xFE12, 0xA6DB: 0xFE11, 0xA6DC: 0xFE13, 0xA6DD: 0xFE14,
         0xA6DE: 0xFE15, 0xA6DF: 0xFE16, 0xA6EC: 0xFE17, 0xA6ED: 0xFE18, 0xA6F3: 0xFE19, 0xA8BC: 0x1E3F,
@@ -251,8 +253,8 @@ struct CharsetIndex: Sendable {
         (0x9FBB, 0xE864), (0, 0xE5E5),
     ]
 
-    /// By a character's bytes. They restore characters that the C library's HKSCS-2008 dropped or maps differently, and
-    /// add the symbols for control characters from 0xA3C0.
+    /// Corrections by a character's bytes. They restore characters that the C library's HKSCS-2008 dropped or maps
+    /// differently, and add the symbols for control characters from 0xA3C0.
     private static let big5Corrections: [Int: UInt32] = {
         var corrections = big5Differences
         for offset in 0..<0x20 { corrections[0xA3C0 + offset] = UInt32(0x2400 + offset) }
