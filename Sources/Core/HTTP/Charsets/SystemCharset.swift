@@ -2,10 +2,10 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A charset of the C library. Its name comes only from Errand's own table.
+/// A charset in the C library. Its name comes only from Errand's own table.
 ///
-/// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`. Each call of `iconv` gets
-/// pointers to two local arrays, with their lengths.
+/// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`. Each `iconv` call gets pointers
+/// to two local arrays, with their lengths.
 @safe final class SystemCharset {
     private let converter: iconv_t
 
@@ -18,7 +18,7 @@ import ErrandSupport
 
     deinit { unsafe iconv_close(converter) }
 
-    /// Zero unless the bytes encode exactly one character.
+    /// Returns the character that the bytes encode, or zero unless they encode exactly one character.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         var input = bytes.map(CChar.init(bitPattern:))
         var output = [CChar](repeating: 0, count: 16)

@@ -45,7 +45,8 @@ extension Error {
         return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
     }
 
-    /// The description of a Foundation error such as `URLError` contains an `NSError`'s user info.
+    /// Whether the error comes from Foundation, such as `URLError`. Such an error's description contains an `NSError`'s
+    /// user info.
     private var isOfTheSystem: Bool {
         let name = String(reflecting: type(of: self))
         return name.hasPrefix("Foundation") || name.hasPrefix("__C.")
@@ -65,7 +66,8 @@ extension DecodingError {
         }
     }
 
-    /// Only the body distinguishes invalid JSON from a number that doesn't fit its type.
+    /// Returns a summary of a decoding error. Only the body tells whether the JSON is invalid or a number doesn't fit
+    /// its type.
     func summary(of body: Data) -> String {
         guard case .dataCorrupted(let context) = self, context.mayBeNumber else { return summary }
         let hasStructure = (try? JSONDecoder().decode(Anything.self, from: body)) != nil
@@ -94,7 +96,8 @@ extension DecodingError.Context {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }
 
-    /// `JSONDecoder` reports invalid JSON and a number that doesn't fit its type with the same words.
+    /// Whether the error may be caused by a number that doesn't fit its type. `JSONDecoder` reports invalid JSON with
+    /// the same words.
     fileprivate var mayBeNumber: Bool {
         codingPath.isEmpty && debugDescription == "The given data was not valid JSON."
     }

@@ -2,8 +2,8 @@ public import ErrandEssentials
 public import ErrandMessageSyntax
 
 #if canImport(Darwin)
-/// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
-/// failure.
+/// A public Errand error: it has a description for developers, a sentence for users, and a stable number for each kind
+/// of failure.
 ///
 /// Use `description` for logs. Show `localizedDescription`, the text of ``failureSentence``, to users. The error
 /// bridges to an `NSError` with its domain and code.
@@ -12,8 +12,8 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
     var failureSentence: FailureSentence { get }
 }
 #else
-/// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
-/// failure.
+/// A public Errand error: it has a description for developers, a sentence for users, and a stable number for each kind
+/// of failure.
 ///
 /// ```swift
 /// struct QuotaExceeded: DescribedError {
@@ -63,9 +63,9 @@ extension ErrandError: CodedError {
     }
 }
 
-/// A kind of failure to switch over: a name for logs and metrics, and a number for `NSError`.
+/// A kind of failure that you can switch over. It has a name for logs and metrics, and a number for `NSError`.
 ///
-/// Use ``FailureCode`` for most errors: it lets a module add kinds without breaking a caller's `switch`. Use an
+/// Use ``FailureCode`` for most errors: a module can add kinds to it without breaking a caller's `switch`. Use an
 /// enumeration for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// A stable number, from 1, that is unique within the type. Becomes the `code` of an `NSError`.
@@ -88,8 +88,8 @@ extension CodedError {
 /// An error that knows the failed request's response and whether another attempt may help.
 ///
 /// Adopt it for your own errors, so a retry, a log or a composite can read these properties without knowing your type.
-/// The errors of composites adopt it too. For example, if a chain's step is a batch, the chain's error has the response
-/// of the batch's failed part.
+/// The errors of composites, such as batches and chains, adopt it too. For example, if a chain's step is a batch, the
+/// chain's error has the response of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -101,8 +101,10 @@ public protocol RequestFailure: Error {
     var response: HTTPResponse? { get }
     /// Whether the same request may succeed later, based on the failure alone.
     var isRetryable: Bool { get }
-    /// Whether the service refused the request's credentials with a status other than 401. If an outcome check's error
-    /// returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
+    /// Whether the service refused the request's credentials with a status other than 401. Defaults to false.
+    ///
+    /// If an outcome check throws an error for which this is true, a filter that adds credentials renews them and sends
+    /// the request again.
     var refusesCredential: Bool { get }
 }
 

@@ -1,7 +1,7 @@
 import ErrandMessageSyntax
 
-/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, the request, and the
-/// response.
+/// A request's failure. It contains a code to switch over, a sentence for users in `localizedDescription`, the request,
+/// and the response.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ErrandError where error.code == .unacceptableStatus {
@@ -17,7 +17,7 @@ public struct ErrandError: Error, Sendable {
 
     /// The kind of failure. Stable and of low cardinality, so it's suitable for metrics.
     public var code: Code
-    /// A sentence that states the expected and the actual.
+    /// A sentence that states what was expected and what happened instead.
     public var message: String
     /// The response, if any, with a copy of up to `maximumErrorBodyBytes` of its body.
     public var response: HTTPResponse?
@@ -40,7 +40,7 @@ public struct ErrandError: Error, Sendable {
     public var isCancelled: Bool { code == .cancelled }
 
     /// Whether the same request may succeed later: the network failed, or the status is in ``StatusCodes/retryable``.
-    /// It doesn't tell you whether sending the request twice is safe.
+    /// Before you send the request again, also check that sending it twice is safe.
     public var isRetryable: Bool {
         if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
         return Set.retryable.contains(code)
@@ -71,8 +71,8 @@ extension FailureCode<ErrandError> {
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
     /// The host name couldn't be resolved. An earlier request of the call may have reached a server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request in the error. If the call was redirected, an earlier request has
-    /// reached a server.
+    /// The request in the error couldn't be sent, because a connection couldn't be made. If the call was redirected, an
+    /// earlier request has reached a server.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection was lost while it was in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }
@@ -93,7 +93,7 @@ extension FailureCode<ErrandError> {
     public static var unacceptableStatus: Self { Self("unacceptableStatus", 18) }
     /// The response's content type isn't one of the request's `acceptableContentTypes`.
     public static var unacceptableContentType: Self { Self("unacceptableContentType", 19) }
-    /// A check of the request or of a filter rejected the response. See `underlying`.
+    /// A check of the request or a filter rejected the response. The check's error is in `underlying`.
     public static var checkFailed: Self { Self("checkFailed", 20) }
     /// The response's body couldn't be decoded as `Output`.
     public static var decodingFailed: Self { Self("decodingFailed", 21) }
@@ -103,7 +103,7 @@ extension FailureCode<ErrandError> {
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
     /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
-    /// The request belongs to an operation of another user, so it isn't sent as the current user.
+    /// The request would be sent as another user than earlier requests of the same operation, so it isn't sent.
     public static var userChanged: Self { Self("userChanged", 25) }
 }
 

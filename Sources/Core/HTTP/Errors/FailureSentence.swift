@@ -24,7 +24,7 @@ public struct FailureSentence: Hashable, Sendable {
         (self.name, self.english, self.simplifiedChinese) = (name, english, simplifiedChinese)
     }
 
-    /// Returns the sentence in the first supported language, or else in English.
+    /// Returns the sentence in the first of these languages that Errand supports, or else in English.
     ///
     /// - Parameter languages: BCP 47 identifiers in order of preference. Defaults to the user's preferred languages.
     public func text(preferring languages: [String] = Locale.preferredLanguages) -> String {
@@ -58,8 +58,11 @@ extension FailureSentence {
     // The provider is global, because `localizedDescription` doesn't take an argument.
     private static let ownTexts = Mutex<Provider?>(nil)
 
-    /// The app's own texts, for the whole process. Takes precedence over a service's message. Defaults to `nil`. Called
-    /// on the thread that reads a `localizedDescription`. For a failed batch or chain, receives the part's error.
+    /// The app's own texts, for the whole process. Defaults to `nil`. An app's text takes precedence over a service's
+    /// message.
+    ///
+    /// The closure is called on the thread that reads a `localizedDescription`. For a failed batch or chain, it
+    /// receives the error of the part that failed.
     public static var provider: Provider? {
         get { ownTexts.withLock { $0 } }
         set {
@@ -72,7 +75,8 @@ extension FailureSentence {
         }
     }
 
-    /// Returns the text for an error of this kind: the app's own text, the service's message, or the sentence.
+    /// Returns the text for an error of this kind: the app's own text, or else the service's message, or else the
+    /// sentence.
     public func text(for error: any Error, message: String? = nil) -> String {
         if let own = Self.provider?(error, self) { return own }
         if let message, message.contains(where: { !$0.isWhitespace }) { return message }

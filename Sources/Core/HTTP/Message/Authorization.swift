@@ -2,12 +2,12 @@ import ErrandEssentials
 
 /// Credentials for the `Authorization` header. Descriptions never show them.
 ///
-/// An agent sends its credentials only to the origins of its base URLs and to its `trustedOrigins`. A request's
-/// credentials go wherever the request goes, except along a redirect to another origin.
+/// An agent sends its credentials only to the origins of its base URLs and to its `trustedOrigins`. A request's own
+/// credentials are sent to the request's URL, and aren't sent along a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// `nil` sends no credentials.
+    /// The field's value. With `nil`, no credentials are sent.
     package let value: String?
     private let scheme: String
 
@@ -41,7 +41,7 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
 }
 
 extension HTTPHeaders {
-    /// Replaces the `Authorization` header, marked as sensitive. ``Authorization/omitted`` removes the header.
+    /// Replaces the `Authorization` header and marks it as sensitive. ``Authorization/omitted`` removes the header.
     public mutating func authorize(_ authorization: Authorization) {
         guard let value = authorization.value else { return remove(.authorization) }
         // Don't set an equal value again, because this would copy the headers.

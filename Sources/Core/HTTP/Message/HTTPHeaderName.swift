@@ -116,9 +116,9 @@ extension HTTPHeaderName {
     public static var ifMatch: HTTPHeaderName { "If-Match" }
     /// Asks for the resource only if it changed after a date (RFC 9110, section 13.1.3).
     public static var ifModifiedSince: HTTPHeaderName { "If-Modified-Since" }
-    /// Asks for the resource only if its version is another one (RFC 9110, section 13.1.2).
+    /// Asks for the resource only if its version differs from these versions (RFC 9110, section 13.1.2).
     public static var ifNoneMatch: HTTPHeaderName { "If-None-Match" }
-    /// Asks for a range only if the version is the same (RFC 9110, section 13.1.5).
+    /// Asks for a range only if the resource's version is unchanged (RFC 9110, section 13.1.5).
     public static var ifRange: HTTPHeaderName { "If-Range" }
     /// Sends the request only if the resource did not change after a date (RFC 9110, section 13.1.4).
     public static var ifUnmodifiedSince: HTTPHeaderName { "If-Unmodified-Since" }

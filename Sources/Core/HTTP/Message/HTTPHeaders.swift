@@ -11,8 +11,8 @@ import ErrandSupport
 /// headers.set("X-Api-Key", key, sensitive: true)    // never logged, lost on a redirect to another origin
 /// ```
 ///
-/// Sensitivity belongs to the name. While a field of a sensitive name exists, every field that you add under that name
-/// is also sensitive. Only removing the name ends this.
+/// Sensitivity belongs to the name. While a name has a sensitive field, every field that you add under the name is
+/// sensitive too. Remove all fields of the name to end this.
 ///
 /// Sending a request checks names and values. See ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
@@ -60,14 +60,14 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             hasher.combine(value)
         }
 
-        /// A copy that requests don't check again, if it's valid.
+        /// A copy that is already checked, if it's valid. Requests don't check it again.
         public var checked: Field {
             var copy = self
             copy.isChecked = (try? check()) != nil
             return copy
         }
 
-        /// RFC 9110, sections 5.1 and 5.5.
+        /// Checks the name and the value (RFC 9110, sections 5.1 and 5.5).
         func check() throws {
             if isChecked { return }
             guard name.isValid else {
@@ -127,8 +127,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 
-    /// The value of a name. Joins several fields with ", " (RFC 9110, section 5.3), or with "; " for `Cookie` (RFC
-    /// 9113, section 8.2.3).
+    /// The value of a name. Several fields of the name are joined with ", " (RFC 9110, section 5.3), or with "; " for
+    /// `Cookie` (RFC 9113, section 8.2.3).
     ///
     /// Setting a value replaces all fields of the name, and keeps the name sensitive. Setting `nil` removes the fields.
     public subscript(name: HTTPHeaderName) -> String? {
@@ -155,7 +155,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Returns whether there's a field of that name.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// Uses a loop, because a closure would get a copy of each field.
+    /// Returns the position of the first field with this name. Uses a loop, because a closure would get a copy of each
+    /// field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
@@ -172,7 +173,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields.append(field)
     }
 
-    /// Replaces all fields of a name with one field. It stays sensitive if an old field was.
+    /// Replaces all fields of a name with one field. The new field is sensitive if one of the old fields was.
     public mutating func set(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         guard let first = index(of: name) else {
             return fields.append(Field(name, value, sensitive: sensitive))
@@ -182,7 +183,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields[second...].removeAll { $0.name == name }
     }
 
-    /// Replaces all fields of the same name with this field. It stays sensitive if an old field was.
+    /// Replaces all fields of the same name with this field. The new field is sensitive if one of the old fields was.
     public mutating func set(_ field: Field) {
         guard let first = index(of: field.name) else { return fields.append(field) }
         let new = field.sensitive(field.isSensitive || fields[first].isSensitive)
@@ -202,7 +203,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Removes the fields for which the closure returns true.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces the fields of each name in `other`. The new fields of a name are sensitive if an old or new field was.
+    /// Replaces the fields of each name in `other`. A name's new fields are sensitive if one of its old or new fields
+    /// was.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
         var new = other.fields
@@ -252,7 +254,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return chosen
     }
 
-    /// Compares the fields in place, without copies.
+    /// Returns whether the sensitive fields are equal to known fields. Compares them in place, without copies.
     package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
         let (fields, known) = (fields.span, known.span)
         var count = 0
@@ -303,7 +305,7 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name and the value, masked if it's sensitive.
+    /// The name and the value. The value is masked if it's sensitive.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
     /// Returns `description`.
     public var debugDescription: String { description }
@@ -312,9 +314,12 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertib
 }
 
 extension HTTPHeaders {
-    /// Converts a date from the server's clock to this device's clock. Adds the difference between `now` and the
-    /// response's `Date`, if it's at least 5 seconds. Doesn't change the date without a single valid `Date`, or if the
-    /// response comes from a cache and has an `Age`.
+    /// Converts a date from the server's clock to this device's clock: adds the difference between `now` and the
+    /// response's `Date` header. Returns the date unchanged:
+    ///
+    /// - if the difference is less than 5 seconds
+    /// - if there isn't exactly one valid `Date`
+    /// - if the response has an `Age`, because it comes from a cache
     ///
     /// - Parameters:
     ///   - date: A date by the server's clock, such as an expiry.
@@ -330,11 +335,12 @@ extension HTTPHeaders {
         return self[.date].flatMap { HTTPDate.parse($0, now: now) }
     }
 
-    /// In seconds. `Date` doesn't contain fractions, and a response takes time to arrive.
+    /// The smallest difference between two clocks to correct, in seconds. A `Date` doesn't contain fractions, and a
+    /// response takes time to arrive.
     private static let clockTolerance = 5.0
 
-    /// Returns the longest wait of all valid `Retry-After` fields (RFC 9110, section 10.2.3), or `nil` without a wait.
-    /// Converts a date with ``localDate(_:now:)``.
+    /// Returns how long the response's `Retry-After` fields ask to wait (RFC 9110, section 10.2.3), or `nil` if they
+    /// don't. Of several valid fields, the longest wait counts. A date is converted with ``localDate(_:now:)``.
     ///
     /// - Parameters:
     ///   - now: The current date.

@@ -16,7 +16,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let get = HTTPMethod(rawValue: "GET")
     /// Reads a resource's header fields (RFC 9110, section 9.3.2).
     public static let head = HTTPMethod(rawValue: "HEAD")
-    /// Lets a resource process the request's body (RFC 9110, section 9.3.3).
+    /// Asks a resource to process the request's body (RFC 9110, section 9.3.3).
     public static let post = HTTPMethod(rawValue: "POST")
     /// Creates or replaces a resource (RFC 9110, section 9.3.4).
     public static let put = HTTPMethod(rawValue: "PUT")
