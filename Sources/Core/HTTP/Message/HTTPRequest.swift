@@ -23,9 +23,9 @@ public struct HTTPRequest: Sendable {
         get { fields.value.url.url }
         set { fields.value.url = .given(newValue) }
     }
-    /// The text of ``url``. Fast for requests that Core built.
+    /// The text of ``url``. Reading it is fast for requests that Core built.
     public var urlText: String { fields.value.url.text }
-    /// The lowercase host of ``url``, or `nil` without a host. Fast for requests that Core built.
+    /// The lowercase host of ``url``, or `nil` without a host. Reading it is fast for requests that Core built.
     public var host: String? {
         switch fields.value.url {
         case .given(let url): url.host?.lowercased()
@@ -57,7 +57,7 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// If false, the URLs can still be equal.
+    /// Returns whether two requests have the same URL object. If not, their URLs can still be equal.
     package func sharesURL(with other: HTTPRequest) -> Bool {
         guard case .checked(let own) = fields.value.url, case .checked(let others) = other.fields.value.url else {
             return false

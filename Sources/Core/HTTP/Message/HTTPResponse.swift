@@ -57,11 +57,11 @@ public struct HTTPResponse: Sendable {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
-    /// The connection of a response that switches protocols, for example to a WebSocket (RFC 9110, section 15.2.2). It
-    /// first receives the bytes that the server sent after the head.
+    /// The connection of a response that switches protocols, for example to a WebSocket (RFC 9110, section 15.2.2). The
+    /// connection first receives the bytes that the server sent after the head.
     ///
-    /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. A
-    /// response with a connection is accepted whatever status the request expects.
+    /// If you take the connection, close it. Otherwise, the connection closes when the last copy of the response is
+    /// released. A response with a connection is always accepted, whatever status the request expects.
     public var connection: (any ByteConnection)? {
         get { fields.value.connection }
         set { fields.value.connection = newValue }
@@ -76,7 +76,7 @@ public struct HTTPResponse: Sendable {
         get { fields.value.source }
         set { fields.value.source = newValue }
     }
-    /// Core sets it before checks and decoding.
+    /// The request's or the agent's decoder. Core sets it before checks and decoding.
     package var decoder: (any BodyDecoder)? {
         get { fields.value.decoder }
         set { fields.value.decoder = newValue }
@@ -85,8 +85,8 @@ public struct HTTPResponse: Sendable {
     /// The body's bytes in memory. Empty if the body is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The lowercase media type in `Content-Type` without parameters, such as "application/json". Of several types, the
-    /// last valid type (Fetch, "extract a MIME type").
+    /// The lowercase media type in `Content-Type` without parameters, such as "application/json". If the field contains
+    /// several types, the last valid type counts (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
     /// The charset label in `Content-Type` as the server wrote it, such as "Shift_JIS". `nil` if missing or empty.
@@ -95,10 +95,10 @@ public struct HTTPResponse: Sendable {
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
     }
 
-    /// Decodes a body in memory as text. Uses the charset in `Content-Type` or else UTF-8. See ``Charset``.
+    /// Decodes a body in memory as text. Uses the charset in `Content-Type`. Without a charset, or with an unknown
+    /// charset, uses UTF-8. See ``Charset``.
     ///
-    /// Ignores the label of an unknown charset. Throws ``ErrandError/Code/decodingFailed`` if the bytes aren't valid in
-    /// the charset, or in UTF-8 if the charset is unknown.
+    /// Throws ``ErrandError/Code/decodingFailed`` if the bytes aren't valid in that charset.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
@@ -118,8 +118,8 @@ public struct HTTPResponse: Sendable {
         return text
     }
 
-    /// Decodes a body in memory as JSON. Uses `decoder`, or else the decoder of the request or agent if it reads
-    /// ``ContentTypes/json``. Throws ``ErrandError/Code/decodingFailed``.
+    /// Decodes a body in memory as JSON. Defaults to the decoder of the request or agent, if that decoder reads
+    /// ``ContentTypes/json``. Throws ``ErrandError/Code/decodingFailed`` if the body can't be decoded.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
         try decoded(as: type, by: decoder ?? jsonDecoder)
     }
@@ -130,7 +130,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// Decodes a value from a body in memory. Uses `decoder`, or else the decoder of the request or agent. Throws
-    /// ``ErrandError/Code/decodingFailed``.
+    /// ``ErrandError/Code/decodingFailed`` if the body can't be decoded.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
     ) throws -> Value {
@@ -149,7 +149,7 @@ public struct HTTPResponse: Sendable {
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
     }
 
-    /// JSON requires UTF-8.
+    /// Explains the failure if the body isn't UTF-8, which JSON requires. Nil for other bodies.
     private var otherCharset: String? {
         guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
             String(validating: data, as: UTF8.self) == nil
@@ -159,7 +159,7 @@ public struct HTTPResponse: Sendable {
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The stream and the connection belong to their reader.
+    /// A copy without a stream or a connection, which belong to their reader.
     package var withoutStream: HTTPResponse {
         let isStream = body.data == nil && body.file == nil
         guard isStream || connection != nil else { return self }
@@ -202,7 +202,8 @@ extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension HTTPResponse {
-    /// RFC 9110, section 8.6. A stream checks itself while it's read.
+    /// Checks the body's length against `Content-Length` (RFC 9110, section 8.6). A stream checks its own length while
+    /// it's read.
     package func checkFraming(of method: HTTPMethod) throws {
         let lengths = headers.values(of: .contentLength)
         if lengths.isEmpty { return }
@@ -231,7 +232,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     // An array of one element, because each filter copies the response.
     private let details: [Details]
 
-    /// Creates a source, for a filter that responds itself.
+    /// Creates a source. Use it in a filter that responds itself.
     ///
     /// - Parameters:
     ///   - name: The filter's name, such as "cache".

@@ -1,4 +1,4 @@
-/// A check of the final response, including a cached one.
+/// A check that a call's final response must pass. The response can also come from a cache.
 public struct ResponseCheck: Sendable {
     /// The check's name in errors and in `explain`.
     public let name: String

@@ -41,7 +41,7 @@ package enum SystemInfo {
         }
     }
 
-    /// RFC 9110, section 12.5.4.
+    /// Returns the value of `Accept-Language` for a user's languages (RFC 9110, section 12.5.4).
     package static func acceptLanguage(_ languages: [String]) -> String {
         languages.prefix(5).enumerated().map { index, language in
             index == 0 ? language : "\(language);q=0.\(10 - index)"

@@ -6,9 +6,10 @@ public import ErrandEssentials
 /// var query: Parameters { ["q": text, "page": page, "tags": ["a", "b"], "after": cursor] }
 /// ```
 ///
-/// A `nil` optional omits its parameter. ``ParameterValue/null`` sends the name without a value. Name the case of a
-/// mixed literal: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value only declares
-/// the conformance: `enum Sort: String, ParameterConvertible`.
+/// A `nil` optional omits its parameter. ``ParameterValue/null`` sends the name without a value. In a literal that
+/// mixes types, name the case: `.array([1, "a"])`, `.object(["id": 7, "name": name])`.
+///
+/// For an enumeration with a raw value, only declare the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
     /// The value to encode, or `nil` to omit the parameter.
     var parameterValue: ParameterValue? { get }

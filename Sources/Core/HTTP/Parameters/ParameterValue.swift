@@ -91,7 +91,7 @@ extension ParameterValue: Encodable {
 }
 
 extension ParameterValue: Decodable {
-    /// Decodes any JSON value. Numbers keep the digits that the decoder provides.
+    /// Decodes any JSON value. Numbers keep all the digits that the decoder provides.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -109,7 +109,8 @@ extension ParameterValue: Decodable {
         }
     }
 
-    /// Compares with the `Decimal`, because decoders round a number to the requested type.
+    /// Returns a number with all its digits. Compares the candidates with the `Decimal`, because decoders round a
+    /// number to the requested type.
     private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
         let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
         guard let exact = try? container.decode(Decimal.self), exact.isFinite else {

@@ -69,7 +69,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Keeps each number's text, because decoding to `Double` would lose digits.
+/// Reads JSON into parameters. Keeps each number's text, because decoding to `Double` would lose digits.
 struct ParameterReader {
     struct Malformed: Error {}
 
@@ -161,7 +161,7 @@ struct ParameterReader {
 
 /// Where a request sends its parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// In the query for GET, HEAD, DELETE, and requests that have their own body. Otherwise in a form. The default.
+    /// In the query for GET, HEAD and DELETE, and if the request has its own body. Otherwise in a form. The default.
     case automatic
     /// In the URL's query.
     case query

@@ -6,24 +6,24 @@ import ErrandSupport
 ///
 /// It compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
-    /// By state and symbol. A state represents the longest suffix of the text read so far that begins a word. The first
-    /// state is the empty suffix.
+    /// The next state by state and symbol. A state represents the longest suffix of the text read so far that begins a
+    /// word. The first state is the empty suffix.
     private let next: [UInt32]
     private let states: [State]
-    /// Not in the states, because a character can have several byte sequences.
+    /// The parts that aren't ASCII. They aren't in the states, because a character can have several byte sequences.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
     private struct State {
         var length = 0
-        /// How many parts end here, less the ordinary words that end here and contain one.
+        /// How many parts end in this state, less the ordinary words that end here and contain a part.
         var parts = 0
         var isWord = false
         /// The state of the longest proper suffix that also begins a word.
         var fallback: UInt32 = 0
     }
 
-    /// 26 letters and 10 digits.
+    /// The number of symbols: 26 letters and 10 digits.
     private static let symbols = 36
 
     /// - Parameters:
@@ -43,8 +43,8 @@ final class NameMatcher: Sendable {
         otherWords = words.filter { !Self.isASCII($0) }
     }
 
-    /// `words` are beginnings or middles of ordinary words that contain the part, such as `author` for `auth`. `others`
-    /// are longer and count as the part again, such as `authoriz`.
+    /// Ordinary words by the part that they contain. `words` are their beginnings or middles, such as `author` for
+    /// `auth`. `others` are longer words that count as the part after all, such as `authoriz`.
     static let ordinaryWords: [String: (words: [String], others: [String])] = [
         "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []), "iban": (["ibandw"], []),
         "ssn": (["accessn", "addressn", "businessn", "classn", "processn", "successn", "witnessn"], []),
@@ -128,7 +128,8 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// A lowercase name without punctuation can't contain other words.
+        /// Adds a word to the states. Ignores a word with uppercase letters or punctuation, because names are compared
+        /// without them.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0

@@ -1,8 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Decides which values descriptions, logs and recordings show: header fields on an allow list, and query items and
-/// body fields unless their name looks secret.
+/// Decides which values descriptions, logs and recordings show. Header fields are shown if they're on an allow list.
+/// Query items and body fields are shown unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -28,8 +28,8 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Whole names that make a value secret, in the same form as ``secretNames``. For names that are too short to
-    /// search for within other names.
+    /// Whole names that make a value secret, in the same form as ``secretNames``. Use them for names that are too short
+    /// to search for within other names.
     public var secretWords: Set<String> {
         get { rules.value.secretWords }
         _modify {
@@ -37,8 +37,8 @@ public struct Redaction: Sendable {
             rules.value.updateMatcher()
         }
     }
-    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to public values of
-    /// OAuth, such as `tokentype`, and token counts of language models, such as `maxtokens`.
+    /// Names whose values are shown although the name looks secret, in the same form as ``secretNames``. Defaults to
+    /// public OAuth values, such as `tokentype`, and token counts of language models, such as `maxtokens`.
     public var shownNames: Set<String> {
         get { rules.value.shownNames }
         _modify { yield &rules.value.shownNames }
@@ -46,7 +46,7 @@ public struct Redaction: Sendable {
 
     private var rules = Self.standardRules
 
-    /// Stored in one reference, because plugins create a redactor for each exchange.
+    /// The rules, stored in one reference because plugins create a redactor for each exchange.
     private struct Rules {
         var shownHeaders: Set<HTTPHeaderName> = [
             .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
@@ -68,7 +68,7 @@ public struct Redaction: Sendable {
             "devicecode", "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
-        /// `nil` for the default names, which use the standard matcher.
+        /// A matcher for custom names. `nil` for the default names, which use the standard matcher.
         var matcher: NameMatcher?
 
         mutating func updateMatcher() { matcher = NameMatcher(parts: secretNames, words: secretWords) }
@@ -112,7 +112,7 @@ public struct Redaction: Sendable {
         field.isSensitive || !shownHeaders.contains(field.name)
     }
 
-    /// Returns a URL without its fragment, with credentials and secret query items masked. To mask these values
+    /// Masks the credentials and the secret query items of a URL, and removes its fragment. To mask the same values
     /// elsewhere too, use a ``Redactor``.
     public func url(_ text: String) -> String { URLSyntax.redacted(text) { isSecret($0) } }
 

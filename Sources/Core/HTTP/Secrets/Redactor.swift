@@ -2,8 +2,8 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the secrets of one exchange. After it finds a secret in a header, a URL or a body, it masks the secret
-/// everywhere, for example in an error page that echoes it.
+/// Masks the secrets of one request and its response. If the redactor finds a secret in a header, a URL or a body, it
+/// also masks the secret elsewhere, for example in an error page that repeats it.
 ///
 /// ```swift
 /// var redactor = Redactor()
@@ -12,8 +12,7 @@ import ErrandSupport
 /// let body = redactor.masking(response.data)               // without the token, if the server sent it back
 /// ```
 ///
-/// First pass everything in the exchange through the methods that find secrets. Then pass the results through
-/// `masking`.
+/// First pass the headers, URLs and bodies to the methods that find secrets. Then pass the results to `masking`.
 public struct Redactor: Sendable {
     /// The rules that decide which values are secret.
     public let redaction: Redaction
@@ -24,8 +23,10 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it wherever it occurs, also if it's escaped as in a URL, in HTML or in JSON. Ignores
-    /// secrets under six bytes, which would mask parts of harmless words, and any after the first hundred.
+    /// Remembers a secret to mask it wherever it occurs, even if it's escaped as in a URL, in HTML or in JSON.
+    ///
+    /// Secrets under six bytes are ignored, because they would mask parts of harmless words. Secrets after the first
+    /// hundred are ignored, too.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
@@ -35,7 +36,7 @@ public struct Redactor: Sendable {
         if secret.allSatisfy(ASCII.isUnreserved) { return }
         let text = String(decoding: secret, as: UTF8.self)
         insertForms(of: text)
-        // It may come from a JSON string.
+        // The secret may come from a JSON string.
         guard secret.contains(UInt8(ascii: "\\")),
             let plain = try? JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))
         else { return }
@@ -53,24 +54,24 @@ public struct Redactor: Sendable {
     }
 
     private static let maximumSecrets = 100
-    /// More secrets and encodings would make the search slow.
+    /// The most encoded secrets to search for. More would make the search slow.
     private static let maximumForms = 400
 
-    /// Returns a URL without its fragment. Masks credentials and secret query items.
+    /// Masks the credentials and the secret items of a URL, and remembers them. Removes the fragment.
     public mutating func url(_ text: String) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redacted(text, where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// Returns a form, or a query without its `?`. Masks secret items.
+    /// Masks the secret items of a form or of a query without its `?`, and remembers them.
     public mutating func form(_ text: some StringProtocol) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redactedItems(Substring(text), where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// Returns header fields. Masks secret values.
+    /// Masks the secret values in header fields, and remembers them.
     public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
         var masked = headers
         masked.replaceValues { field in
@@ -85,7 +86,7 @@ public struct Redactor: Sendable {
         return masked
     }
 
-    /// For fields that aren't sensitive, but have a secret's name, such as `X-API-Key`.
+    /// Remembers the values of fields that aren't sensitive, but have a secret's name, such as `X-API-Key`.
     package mutating func rememberNamedValues(in headers: HTTPHeaders) {
         let redaction = redaction
         for field in headers.unmarkedFields(where: { redaction.isSecret($0) }) where redaction.isSecret(field) {
@@ -93,7 +94,7 @@ public struct Redactor: Sendable {
         }
     }
 
-    /// Ignores words without a digit, because such fields also have ordinary words.
+    /// Remembers the words of a value. Ignores words without a digit, because such fields also contain ordinary words.
     private mutating func rememberWords(of value: String) {
         for part in value.utf8.split(whereSeparator: Self.separatesParts)
         where part.count >= Self.minimumNamedLength && part.contains(where: ASCII.isDigit) {
@@ -113,7 +114,8 @@ public struct Redactor: Sendable {
         if let password = Self.password(inBasic: text) { remember(password) }
     }
 
-    /// A server may repeat the password of Basic credentials (RFC 7617) decoded. The user is shown.
+    /// Returns the password in Basic credentials (RFC 7617), because a server may repeat it decoded. The user name
+    /// isn't masked.
     private static func password(inBasic text: String) -> String? {
         guard ASCII.equalsIgnoringCase(String(Substring(text.utf8.prefix(6))), "basic ") else { return nil }
         let words = text.split(separator: " ")
@@ -174,7 +176,7 @@ struct SecretFinder: Sendable {
         return true
     }
 
-    /// Almost always returns false for a text without secrets.
+    /// Returns whether the text may contain a secret. Almost always returns false for a text without secrets.
     func mayOccur(in text: Span<UInt8>) -> Bool { !secrets.isEmpty && pieces.mayOccur(in: text) }
 
     func mayOccur(in text: String) -> Bool {
@@ -184,7 +186,7 @@ struct SecretFinder: Sendable {
         return text.withSpan { pieces.mayOccur(in: $0) }
     }
 
-    /// Overlapping secrets get one mask.
+    /// Masks the secrets in a text. Overlapping secrets get one mask.
     func masked(_ text: [UInt8], with mask: String) -> [UInt8]? {
         let ranges = occurrences(in: text)
         if ranges.isEmpty { return nil }
