@@ -2,7 +2,7 @@ import ErrandMessageSyntax
 
 /// The encodings in which a text appears in URLs, forms, HTML, XML and JSON.
 enum SecretForms {
-    /// The result can contain duplicates.
+    /// Returns all encodings of a text. The result can contain duplicates.
     static func all(of text: String) -> [String] {
         var forms = [PercentEncoding.encode(text)]
         if text.utf8.contains(UInt8(ascii: " ")) { forms.append(formEncoded(text)) }
@@ -11,7 +11,7 @@ enum SecretForms {
         return forms.filter { $0 != text }
     }
 
-    /// Returns nil if the escapes have only digits.
+    /// Returns a text with its escapes in lowercase, or nil if the escapes contain only digits.
     private static func lowercaseEscapes(_ escaped: String) -> String? {
         var bytes = Array(escaped.utf8)
         var hasLetters = false
@@ -51,7 +51,7 @@ enum SecretForms {
         return references.map { escaped.replacing("\"", with: $0).replacing("'", with: $1) }
     }
 
-    /// As JavaScript, Go, Python, PHP and .NET write it.
+    /// Returns a text as JSON strings, as JavaScript, Go, Python, PHP and .NET write them.
     private static func json(_ text: String) -> [String] {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         let none: String.UnicodeScalarView = "".unicodeScalars

@@ -12,13 +12,13 @@ import Synchronization
 public struct UserMark: Sendable, Hashable {
     /// The source of the identity, such as a header name. Shown in logs.
     public let source: String
-    /// The user's ID or credentials. A secret: stores keep only a keyed hash of it.
+    /// The user's ID or credentials. The identity is a secret: stores keep only a MAC of it.
     public let identity: String
 
     /// Creates a mark. Logs show the source, but never the identity.
     public init(_ identity: String, source: String) { (self.identity, self.source) = (identity, source) }
 
-    /// Compares bytes, because canonically equivalent names can be different users.
+    /// Compares the bytes of the texts, because canonically equivalent names can be different users.
     public static func == (a: UserMark, b: UserMark) -> Bool {
         a.identity.hasSameBytes(as: b.identity) && a.source.hasSameBytes(as: b.source)
     }
@@ -40,7 +40,7 @@ extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, Custo
 package struct UserMarks: Sendable, Equatable {
     package var marks: Set<UserMark> = []
     private var carriers: [HTTPHeaders.Field] = []
-    /// Such as `api_key=k`.
+    /// The secret query items that the marks represent, such as `api_key=k`.
     package private(set) var queryItems: [String] = []
 
     package init() {}
@@ -68,7 +68,8 @@ package struct UserMarks: Sendable, Equatable {
         return union
     }
 
-    /// Fields of the same name share a mark.
+    /// Returns a mark for each sensitive field that the declared marks don't represent. Fields of the same name share a
+    /// mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {
@@ -77,7 +78,7 @@ package struct UserMarks: Sendable, Equatable {
                 implied.remove(known)
                 implied.insert(UserMark(known.identity + ", " + field.value, source: source))
             } else {
-                // Without capacity, the second insertion would hash the first mark again.
+                // Reserve capacity first. Otherwise, the second insertion would hash the first mark again.
                 if implied.isEmpty { implied.reserveCapacity(2) }
                 implied.insert(UserMark(field.value, source: source))
             }
@@ -85,7 +86,8 @@ package struct UserMarks: Sendable, Equatable {
         return implied
     }
 
-    /// Converting the most common names would be slower.
+    /// Returns the lowercase name for a header's mark. Lists the most common names, because converting them would be
+    /// slower.
     private static func source(of name: HTTPHeaderName) -> String {
         switch name.rawName {
         case "Authorization": "authorization"
@@ -103,8 +105,8 @@ package protocol UserRecording: AnyObject, Sendable {
     func add(_ marks: Set<UserMark>)
 }
 
-/// Records the users whose requests were sent for a response. `Exchange.recordingUsers()` creates it for a filter that
-/// stores responses.
+/// A record of the users whose requests were sent for a response. `Exchange.recordingUsers()` creates it for a filter
+/// that stores responses.
 public final class UserRecord: UserRecording {
     private let state = Mutex<Set<UserMark>?>(nil)
     private let outer: (any UserRecording)?

@@ -20,9 +20,9 @@ final class SleepingTasks: Sendable {
 
     private struct State {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
-        /// A cancelled sleep's alarm stays until it's due or the heap is rebuilt.
+        /// The alarms of all sleeps. A cancelled sleep's alarm stays until it's due or the heap is rebuilt.
         var alarms = BinaryHeap<Alarm>()
-        /// Latest first, because each new timer fires before the others.
+        /// The instants of the pending timers, latest first, because each new timer fires before the others.
         var timers: [ContinuousClock.Instant] = []
         var last: UInt64 = 0
 
@@ -44,7 +44,7 @@ final class SleepingTasks: Sendable {
             return due
         }
 
-        /// Returns `nil` if a pending timer fires early enough.
+        /// Returns the instant for a new timer, or `nil` if a pending timer fires early enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let next = alarms.first?.instant else { return nil }
             if let earliest = timers.last, earliest <= next { return nil }

@@ -33,13 +33,15 @@ extension TimeSource {
     /// try await exchange.time.sleep(until: exchange.time.instant(after: .seconds(5)))
     /// ```
     ///
-    /// Safe for any duration: negative durations count as zero, and longer durations as a hundred years.
+    /// Accepts any duration. A negative duration counts as zero, and a duration of more than a hundred years counts as
+    /// a hundred years.
     public func instant(after duration: Duration) -> ContinuousClock.Instant { now.advanced(by: duration.bounded) }
 
     /// Waits until an instant, even if the time source fails. Returns early if the task is cancelled.
     ///
-    /// Use it for timers that must fire, such as a timeout's. If ``sleep(until:)`` throws, the wait continues on the
-    /// system's clock for at least 10 milliseconds, so a loop doesn't keep a processor busy.
+    /// Use it for timers that must fire, such as a timeout's. If ``sleep(until:)`` throws, this method waits for the
+    /// remaining time on the system's clock, but at least 10 milliseconds. A loop around this method therefore can't
+    /// keep a processor busy.
     ///
     /// ```swift
     /// await exchange.time.wait(until: exchange.time.instant(after: .seconds(30)))

@@ -1,7 +1,7 @@
 public import ErrandEssentials
 
-/// An exclusive connection that transfers bytes in both directions. Use it from any thread, with one reader at a time.
-/// Releasing the last reference closes the connection.
+/// An exclusive two-way byte connection. Use it from any thread, with one reader at a time. Releasing the last
+/// reference closes the connection.
 public protocol ByteConnection: AnyObject, Sendable {
     /// Waits for bytes, or returns `nil` after the peer's last byte. Unread bytes apply backpressure to the peer.
     ///

@@ -1,4 +1,4 @@
-/// How urgent a request is. Sets the priority of the request's task, and gives the transport a hint.
+/// How urgent a request is. The priority is used for the request's task, and as a hint for the transport.
 public enum RequestPriority: Sendable, Hashable {
     /// For background work that no user waits for, such as prefetching.
     case low

@@ -32,8 +32,8 @@ public struct StreamMessage: Sendable, Hashable {
     }
 }
 
-/// How much a client received over a stream, in the `details` of the note that ends an activity of kind
-/// `ActivityKind.stream`.
+/// How much a client received over a stream. When an activity of kind `ActivityKind.stream` ends, it sends a note that
+/// contains this count as its `details`.
 public struct StreamCount: Sendable, Hashable, CustomStringConvertible {
     /// The unit of the count, in the plural, such as "events".
     public var unit: String

@@ -88,11 +88,11 @@ public enum LiveStream: TagKey {
     public static let defaultValue = false
 }
 
-/// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
-/// "next" link. Defaults to `nil`: your app chose the URL.
+/// The URL that your app requested, if a server then led the app to this request's URL, for example with a "next" link.
+/// Defaults to `nil`, which means that your app chose the URL itself.
 ///
-/// If a server chose a URL of another origin, the request loses its authorization, sensitive header fields and cookies,
-/// unless the agent trusts that origin. A filter that vouches for the origin restores them with
+/// If a server chose a URL with another origin, the request loses its authorization, sensitive header fields and
+/// cookies, unless the agent trusts that origin. A filter that vouches for the origin restores them with
 /// `exchange.trustOrigin()`, along with the agent's secrets.
 ///
 /// ```swift
@@ -114,10 +114,11 @@ extension Tags {
 
 /// The URL that identifies the resource, if it differs from the URL that is sent. Defaults to `nil`.
 ///
-/// Caches derive their keys from it, and downloads their file names. If your filter adds a token or a time to the URL,
-/// put the URL without it into `exchange.tags[ResourceURL.self]`. If your filter adds something that identifies the
-/// resource, such as a version, add it to both URLs. The tag applies only to the call's first request on the wire,
-/// because a redirect leads to another URL.
+/// Caches derive their keys from this URL, and downloads their file names. If your filter adds a token or a time to the
+/// URL, put the URL without the addition into `exchange.tags[ResourceURL.self]`. If your filter adds something that
+/// identifies the resource, such as a version, add it to both URLs.
+///
+/// The tag applies only to the call's first request on the wire, because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
     /// Nil: the URL that is sent identifies the resource.
     public static var defaultValue: URL? { nil }
@@ -125,8 +126,8 @@ public enum ResourceURL: TagKey {
 
 /// A request's path with named variables, such as `/users/{id}`. Defaults to `nil`.
 ///
-/// Metrics and traces group requests by it. Use a few fixed texts, never the path itself, because there are as many
-/// paths as users.
+/// Metrics and traces group requests by this template. Use a few fixed texts. Don't use the path itself, because there
+/// are as many paths as users.
 ///
 /// ```swift
 /// struct GetUser: Request {

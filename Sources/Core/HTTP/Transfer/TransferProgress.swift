@@ -28,8 +28,9 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The completed fraction, from 0 to 1. `nil` if unknown.
     ///
-    /// Composites set it. A request calculates it from the bytes sent, or from the bytes in both directions once the
-    /// response's length is known. It's `nil` while a body of unknown length is sent or received.
+    /// A batch or another composite sets the fraction itself. For a request, the fraction is calculated from the bytes
+    /// sent, or from the bytes in both directions once the response's length is known. The fraction is `nil` while a
+    /// body of unknown length is sent or received.
     public var fraction: Double? {
         get { given ?? measured }
         set { given = newValue }

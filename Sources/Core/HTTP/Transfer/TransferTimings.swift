@@ -1,4 +1,5 @@
-/// When each phase of one request on the wire ended, measured from its start. Unknown values are `nil`.
+/// The times at which the phases of one request on the wire ended, measured from the request's start. Unknown times are
+/// `nil`.
 public struct TransferTimings: Sendable, Hashable {
     /// When a connection was available.
     public var queued: Duration?
