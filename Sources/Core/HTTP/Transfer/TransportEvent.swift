@@ -8,6 +8,6 @@ public enum TransportEvent: Sendable {
     case trailers(HTTPHeaders)
     /// The transport waits for a network, up to the request's timeout.
     case waitingForConnectivity
-    /// The exchange has ended on the wire. Contains the times of its phases.
+    /// The request on the wire has ended. Contains the times of its phases.
     indirect case timings(TransferTimings)
 }

@@ -4,18 +4,18 @@ import ErrandSupport
 
 /// A base URL, split at the position where paths are joined to it.
 package final class BaseURL: Sendable {
-    /// Such as "https://example.com:8443".
+    /// The scheme, host and port, such as "https://example.com:8443".
     let origin: String
-    /// With a trailing slash, such as "/v1/".
+    /// The path, with a trailing slash, such as "/v1/".
     package let directory: String
     private let text: String
     let url: URL
-    /// Lowercase, without the brackets of an IPv6 address.
+    /// The lowercase host, without the brackets of an IPv6 address.
     let host: String
     /// Whether no segment of the directory starts with a dot.
     private let isPlain: Bool
 
-    /// From ``URLSyntax/origin(of:)``.
+    /// The origin in the comparable form of ``URLSyntax/origin(of:)``.
     private let comparable: String?
 
     package init(_ base: String) throws {
@@ -42,7 +42,8 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// RFC 3986, section 5. Appends a path to the origin if it starts with a slash, or else to the base.
+    /// Returns the URL for a path (RFC 3986, section 5). Appends the path to the origin if it starts with a slash, or
+    /// else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
@@ -96,7 +97,7 @@ package final class BaseURL: Sendable {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Like browsers, so filters and the transport see the same path.
+        // Resolve dots like browsers do, so filters and the transport see the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
@@ -109,7 +110,7 @@ package final class BaseURL: Sendable {
 }
 
 extension String {
-    /// `+` would reserve half as much again.
+    /// Joins two texts. The `+` operator would reserve half as much memory again.
     fileprivate init(_ first: String, followedBy second: String) {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count)

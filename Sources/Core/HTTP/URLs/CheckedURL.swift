@@ -24,7 +24,7 @@ package final class CheckedURL: Sendable {
         if case .base = origin { true } else { false }
     }
 
-    /// Lowercase, without the brackets of an IPv6 address.
+    /// The lowercase host, without the brackets of an IPv6 address.
     var host: String {
         switch origin {
         case .base(let base): base.host

@@ -3,10 +3,12 @@ public import ErrandMessageSyntax
 
 /// Which redirects a request follows.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// The maximum number of redirects, at most 1,000. One more throws ``ErrandError/Code/redirectFailed``. With 0, the
-    /// 3xx is the final response. Defaults to 20.
+    /// The maximum number of redirects, at most 1,000. If a server sends more, the call throws
+    /// ``ErrandError/Code/redirectFailed``. With 0, redirects aren't followed, and the 3xx is the final response.
+    /// Defaults to 20.
     public var maximumHops: Int
-    /// Whether https may redirect to http. Defaults to false, which throws instead.
+    /// Whether https may redirect to http. Defaults to false: such a redirect throws
+    /// ``ErrandError/Code/redirectFailed``.
     public var allowsInsecure: Bool
 
     /// Creates a policy.
@@ -22,7 +24,7 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension RedirectPolicy {
-    /// RFC 9110, section 15.4.
+    /// Returns the request that follows a redirect, or nil if no redirect is followed (RFC 9110, section 15.4).
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
             let location = response.headers.first(of: .location)
@@ -63,7 +65,8 @@ extension RedirectPolicy {
 }
 
 package enum Location {
-    /// RFC 9110, section 10.2.2. If the `Location` has no fragment, the result has the fragment of the response's URL.
+    /// Returns the URL of a redirect (RFC 9110, section 10.2.2). If the `Location` has no fragment, the result has the
+    /// fragment of the response's URL.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
         // Browsers don't follow an empty `Location` either.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location header is empty") }

@@ -47,7 +47,8 @@ package struct OriginTrust: Sendable {
         headers.removeAll { $0.isSensitive || $0.name == .host }
     }
 
-    /// Keeps fields that the filter added for the new origin.
+    /// Withholds the secrets of a request that moved to another origin. Keeps fields that the filter added for the new
+    /// origin.
     package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
         let old = before.headers
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))
