@@ -70,8 +70,8 @@ public enum ASCII {
     }
 
     package static func equalsIgnoringCase(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-        // Compare the first bytes, then all bytes exactly, and fold case last: most unequal texts differ in the first
-        // byte, and most equal texts have the same case.
+        // Compare the first bytes, then all bytes exactly, and ignore case only at the end. Most unequal texts differ
+        // in the first byte, and most equal texts have the same case.
         if a.isEmpty || lowercase(a[0]) != lowercase(b[0]) { return a.isEmpty }
         if a.hasSameBytes(as: b) { return true }
         for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {
@@ -86,7 +86,8 @@ public enum ASCII {
         text.utf8.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
-    /// Returns the value of decimal digits without a sign. Returns nil for other text, and above `Int64.max`.
+    /// Returns the value of decimal digits without a sign. Returns nil for other text, and for numbers above
+    /// `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {
         var value: Int64 = 0
         var isEmpty = true

@@ -36,7 +36,8 @@ public enum ControlCharacters {
         }
     }
 
-    /// Can return true without need: some bytes that begin such characters also begin others.
+    /// Returns whether the text may contain a character to escape. Can return true without need, because some bytes
+    /// that begin such characters also begin other characters.
     private static func mayNeedEscapes(_ text: String, allowsLines: Bool) -> Bool {
         text.withSpan { bytes in
             for index in bytes.indices {

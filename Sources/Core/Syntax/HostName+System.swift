@@ -17,7 +17,7 @@ extension HostName {
         return unsafe withUnsafeBytes(of: address) { unsafe Array($0) }
     }
 
-    /// Accepts any form that inet_aton(3) accepts, such as `127.1`.
+    /// Returns the number of an IPv4 address in any form that inet_aton(3) accepts, such as `127.1`.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)
@@ -30,7 +30,8 @@ extension HostName {
         case missing
     }
 
-    /// Uses libidn2. The name must not contain a null byte. `maximumLength` includes the result's null byte.
+    /// Converts a name with libidn2. The name must not contain a null byte. `maximumLength` includes the result's null
+    /// byte.
     static func converted(_ name: String, maximumLength: Int) -> Conversion {
         var result = [CChar](repeating: 0, count: maximumLength)
         switch unsafe Int(errand_name_to_ascii(name, &result, result.count)) {

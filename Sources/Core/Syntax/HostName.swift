@@ -41,14 +41,14 @@ public enum HostName {
         }
     }
 
-    /// Accepts an IPv6 address (RFC 5952) with or without brackets. Drops the zone.
+    /// Returns a normalized IPv6 address (RFC 5952), which may be written in brackets. Drops the zone.
     private static func literal(_ text: Substring) -> String? {
         let isBracketed = text.first == "[" && text.last == "]"
         let address = isBracketed ? text.dropFirst().dropLast() : text
         return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
-    /// Accepts IPv4 in any form that can connect, such as `127.1` and `0x7f000001`.
+    /// Returns a normalized IPv4 address. Accepts any form that can connect, such as `127.1` and `0x7f000001`.
     private static func address(_ text: String) -> String? {
         number(text).map { bytes(of: $0).map { String($0) }.joined(separator: ".") }
     }

@@ -9,7 +9,8 @@ public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
-    /// Returns the text percent-encoded, and enclosed in private-use characters if the adjacent text must be checked.
+    /// Returns the text percent-encoded. If the text must be checked together with the text around it, the result is
+    /// enclosed in private-use characters.
     public static func encode(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
@@ -17,10 +18,10 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// Removes the private-use characters that ``encode(_:)`` adds to a path.
+    /// Checks the segments that ``encode(_:)`` marked in a path, and removes the private-use characters.
     ///
-    /// Throws if a value between them would change the path's structure: if a segment is empty, or if `.` or `..` is a
-    /// part between slashes or backslashes, encoded or not.
+    /// Throws if a marked segment would change the path's structure. This is the case if the segment is empty, or if
+    /// `.` or `..` is one of its parts between slashes or backslashes, encoded or not.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
         // The two characters begin with the byte 0xEE. Other characters that begin with it are invalid in a path.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
@@ -44,7 +45,8 @@ public enum PathSegment {
         return isMarked ? path : String(result)
     }
 
-    /// Empty text and dots alone count, because adjacent text can turn them into `.` or `..`.
+    /// Returns whether the text could lead to another path, alone or with adjacent text. Empty text and dots alone
+    /// count, because adjacent text can turn them into `.` or `..`.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
@@ -55,7 +57,7 @@ public enum PathSegment {
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
     }
 
-    /// Decodes dots, slashes and backslashes, even if they're encoded repeatedly, as in `%252E`.
+    /// Returns a text with dots, slashes and backslashes decoded, even if they're encoded repeatedly, as in `%252E`.
     private static func decoded(_ text: String) -> [UInt8] {
         var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
         while let byte = bytes.popFirst() {

@@ -1,6 +1,6 @@
 /// Parses the `Content-Length` field (RFC 9110, section 8.6).
 public enum ContentLength {
-    /// Returns the length, or nil unless all values and list items are the same number.
+    /// Returns the length, or nil unless all values and all their list items are the same number.
     public static func parse(_ values: [String]) -> Int64? {
         if values.count == 1, let length = ASCII.digits(values[0]) { return length }
         var result: Int64?

@@ -35,7 +35,7 @@ struct FieldScanner {
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// Allows a missing closing quote.
+    /// Reads a quoted string. Its closing quote may be missing.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

@@ -1,14 +1,16 @@
 public import ErrandEssentials
 
-/// Formats and parses HTTP dates (RFC 9110, section 5.6.7). It writes one form and reads three.
+/// Formats and parses HTTP dates (RFC 9110, section 5.6.7). Formatting writes the preferred form, and parsing accepts
+/// all three forms.
 public enum HTTPDate {
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
     /// names in any case. Returns nil for other text. The weekday doesn't have to match the date.
     ///
     /// - Parameters:
+    /// - Parameters:
     ///   - text: The field value.
-    ///   - now: Determines the century of a two-digit year. A year more than 50 years after it belongs to the previous
-    ///     century.
+    ///   - now: Determines the century of a two-digit year. A year that would be more than 50 years after `now` belongs
+    ///     to the previous century.
     public static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         let bytes = Array(text.utf8)
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return ascTime(bytes[...]) }
@@ -76,7 +78,7 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
     }
 
-    /// Counts years from March, so the leap day comes last.
+    /// Returns the number of a day. Counts years from March, so the leap day comes last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -137,7 +139,8 @@ public enum HTTPDate {
             return index + 1
         }
 
-        /// Parses `08:49:37` and returns seconds of the day. Treats a leap second as the second before.
+        /// Parses a time such as `08:49:37` and returns the seconds since midnight. A leap second counts as the second
+        /// before it.
         mutating func clock() -> Int? {
             guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
                 hour < 24, minute < 60, second <= 60

@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// A media type with its parameters (RFC 9110, section 8.3.1), such as `text/html; charset=utf-8`.
 ///
-/// If `Content-Type` was sent twice, it arrives as a list, and the last valid type counts. Without a charset, that type
-/// keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+/// If a server sends `Content-Type` twice, the values arrive as a list, and the last valid type counts. If that type
+/// has no charset, it gets the charset of an equal type before it in the list (Fetch, "extract a MIME type").
 ///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")

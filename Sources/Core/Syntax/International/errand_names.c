@@ -13,7 +13,7 @@ typedef void free_function(void *);
 
 #if defined(ERRAND_LINKED_LIBCURL)
 
-// The program contains these functions if libcurl links libidn2. Otherwise they are null.
+// These functions are in the program if libcurl links libidn2. Otherwise, they are null.
 extern int idn2_lookup_u8(const uint8_t *, uint8_t **, int) __attribute__((weak));
 extern void idn2_free(void *) __attribute__((weak));
 
@@ -27,8 +27,8 @@ static int find(lookup_function **lookup, free_function **release) {
 
 #include <dlfcn.h>
 
-// Loads libidn2 once, because each call to dlopen would increase the library's reference count. Tries again as long as
-// the library is missing.
+// Loads libidn2 once, because each call to dlopen would increase the library's reference count. If the library is
+// missing, tries again at the next call.
 static int find(lookup_function **lookup, free_function **release) {
     static _Atomic(void *) found;
     void *library = found;
