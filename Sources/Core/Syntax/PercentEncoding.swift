@@ -1,14 +1,14 @@
 import ErrandSupport
 
-/// Percent-encoding (RFC 3986, section 2.1), and its variant for forms (WHATWG URL, section 5).
+/// Encodes and decodes percent-encoding (RFC 3986, section 2.1), and its variant for forms (WHATWG URL, section 5).
 ///
 /// ```swift
 /// PercentEncoding.encode("a b/ü")            // "a%20b%2F%C3%BC"
 /// PercentEncoding.decode("a%20b")            // "a b"
 /// ```
 public enum PercentEncoding {
-    /// Returns the text as UTF-8, with `%XX` for each byte that isn't allowed. Defaults to allowing only unreserved
-    /// characters.
+    /// Returns the text as UTF-8, with `%XX` for each byte that isn't allowed. By default, only unreserved characters
+    /// are allowed.
     public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
         var result = ""
         encode(text, into: &result, allowed: allowed)
@@ -20,7 +20,7 @@ public enum PercentEncoding {
         result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
 
-    /// Returns nil if the text doesn't change.
+    /// Returns the encoded text, or nil if the text doesn't change.
     private static func encode(_ text: Span<UInt8>, allowed: (UInt8) -> Bool) -> String? {
         guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []

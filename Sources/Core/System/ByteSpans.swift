@@ -4,7 +4,7 @@ import ErrandEssentials
 // that owns the memory and outlives the call. Each access stays within the pointer's count.
 
 extension String {
-    /// A loop over the span is ten times as fast as a loop over `utf8`.
+    /// Calls a closure with the text's UTF-8 bytes. A loop over the span is ten times as fast as a loop over `utf8`.
     @inlinable package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         // Unlike `withUTF8`, this doesn't copy, retain, and release the string.
         if let result = unsafe utf8.withContiguousStorageIfAvailable({ unsafe body($0.span) }) { return result }
@@ -13,12 +13,12 @@ extension String {
         return text.withUTF8 { unsafe body($0.span) }
     }
 
-    /// Unlike `==`, doesn't use Unicode's canonical equivalence.
+    /// Returns whether two texts consist of the same bytes. `==` would use Unicode's canonical equivalence instead.
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
     }
 
-    /// Replaces each invalid sequence with U+FFFD.
+    /// Creates a text from UTF-8 bytes. Replaces each invalid sequence with U+FFFD.
     package init(decoding bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -78,7 +78,8 @@ extension Span where Element == UInt8 {
         count >= other.count && extracting(..<other.count).hasSameBytes(as: other)
     }
 
-    /// Uses memchr(3), which compares many bytes at once. Traps if the range is out of bounds.
+    /// Returns the position of a byte's first occurrence. Uses memchr(3), which compares many bytes at once. Traps if
+    /// the range is out of bounds.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
         let part = extracting(range)
         return unsafe part.withUnsafeBufferPointer { bytes in

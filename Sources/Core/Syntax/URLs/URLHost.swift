@@ -1,8 +1,8 @@
 import ErrandEssentials
 
-/// Parses hosts of URLs according to the WHATWG standard (section 3.5).
+/// Parses the host of a URL according to the WHATWG standard (section 3.5).
 enum URLHost {
-    /// `isOpaque` is true for an unknown scheme, where the host needn't be a name.
+    /// Parses a host. `isOpaque` is true for an unknown scheme, whose host can be any text.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -29,7 +29,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
-    /// The standard's forbidden host code points.
+    /// Whether the byte is one of the standard's forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -40,7 +40,7 @@ enum URLHost {
         }
     }
 
-    /// Keeps Punycode labels.
+    /// Returns a host name in ASCII. Keeps Punycode labels.
     private static func name(_ bytes: [UInt8], _ table: InternationalName.Table) throws(URLSyntax.Fault) -> [UInt8] {
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(ASCII.lowercase) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: isForbidden) else {
@@ -51,7 +51,7 @@ enum URLHost {
 
     // MARK: IPv4
 
-    /// If the last label is a number, the host must be an address.
+    /// Whether the last label is a number. The host must then be an address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -59,7 +59,7 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// Accepts one to four numbers, each decimal, octal or hexadecimal.
+    /// Parses an IPv4 address of one to four numbers, each of them decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -75,7 +75,7 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Caps the result at 2^40, which is too large for any part of an address.
+    /// Parses a number. Caps the result at 2^40, which is too large for any part of an address.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -184,8 +184,8 @@ package enum InternationalName {
         case missing
     }
 
-    /// In bytes, before and after conversion. DNS allows 253 ASCII characters, and each can come from at most three
-    /// bytes.
+    /// The maximum length in bytes, before and after conversion. DNS allows 253 ASCII characters, and each of them can
+    /// come from at most three bytes.
     private static let maximumLength = 1024
 
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {

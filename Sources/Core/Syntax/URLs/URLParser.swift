@@ -5,7 +5,7 @@ struct URLParser {
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Keeps a host that the standard rejects. True for a base URL, because a request was already sent to it.
+    /// Whether to keep a host that the standard rejects. True for a base URL, because a request was already sent to it.
     private let keepsHost: Bool
     private var url = ParsedURL()
 

@@ -1,8 +1,8 @@
-/// A part of a URL, which decides the bytes that stay unescaped.
+/// A part of a URL. The part determines which bytes are escaped.
 ///
-/// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
-/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these bytes if they
-/// aren't escaped.
+/// Escapes the bytes in the WHATWG standard's percent-encode sets (section 1.3). Also escapes bytes that RFC 3986
+/// doesn't allow in the part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject
+/// these bytes if they aren't escaped.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 
@@ -23,7 +23,7 @@ enum URLPart {
         }
     }
 
-    /// Keeps existing escapes.
+    /// Appends bytes, escaped as this part requires. Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]

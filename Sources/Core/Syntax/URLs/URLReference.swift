@@ -7,10 +7,12 @@ public import ErrandEssentials
 /// try next.resolved(against: response.url)       // https://example.com/a%20b/x%5B1%5D
 /// ```
 ///
-/// Resolves like browsers do (WHATWG URL). Keeps escapes, percent-encodes invalid characters, turns backslashes into
-/// slashes, and converts an internationalized host to Punycode. The result is always a valid URI (RFC 3986).
+/// A reference is resolved like in browsers (WHATWG URL). Existing escapes are kept, invalid characters are
+/// percent-encoded, backslashes become slashes, and an internationalized host becomes Punycode. The result is always a
+/// valid URI (RFC 3986).
 ///
-/// Use it for every URL from outside. Foundation's `URL(string:)` escapes `%20` again if another character is invalid.
+/// Use it for every URL that your app receives. Foundation's `URL(string:)` escapes `%20` again if another character is
+/// invalid.
 public struct URLReference: Sendable, Hashable {
     /// The maximum length of a reference in bytes: 2 MiB, as in Chromium.
     public static let maximumLength = 2 << 20
@@ -23,7 +25,7 @@ public struct URLReference: Sendable, Hashable {
     /// Creates a reference from the bytes of a field or a body. A byte 0xE9 becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// If the text was decoded as Latin-1, the reference contains the original bytes.
+    /// Creates a reference from text. If the text was decoded as Latin-1, the reference contains the original bytes.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
@@ -45,7 +47,8 @@ public struct URLReference: Sendable, Hashable {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// Inherits the base's fragment if the reference doesn't contain one (RFC 9110, section 10.2.2).
+    /// Returns the URL of a redirect. Inherits the base's fragment if the reference doesn't contain one (RFC 9110,
+    /// section 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -95,21 +98,21 @@ extension URLReference: CustomStringConvertible {
 
 /// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is also valid in RFC 3986.
 struct ParsedURL {
-    /// In lowercase, without the colon.
+    /// The scheme in lowercase, without the colon.
     var scheme = ""
     var user: [UInt8] = []
     var password: [UInt8] = []
-    /// Nil without an authority. An IPv6 address includes its brackets.
+    /// The host. Nil without an authority. An IPv6 address includes its brackets.
     var host: [UInt8]?
     var port: UInt16?
     /// The path's segments, each after a slash, or the text of an opaque path.
     var path: [UInt8] = []
-    /// True for a path without segments, as in `mailto:a@example.com`.
+    /// Whether the path has no segments, as in `mailto:a@example.com`.
     var isOpaque = false
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// For a special scheme, a backslash is a slash, and the path isn't empty.
+    /// Whether the scheme is special: a backslash counts as a slash, and the path isn't empty.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -121,7 +124,7 @@ struct ParsedURL {
         }
     }
 
-    /// Keeps a file's drive letter.
+    /// Removes the path's last segment, but keeps a file's drive letter.
     mutating func shortenPath() {
         if scheme == "file", path.count == 3, ParsedURL.startsWithDrive(path) { return }
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
@@ -146,7 +149,7 @@ struct ParsedURL {
             bytes += host
             if let port { bytes += ":\(port)".utf8 }
         } else if !isOpaque, path.starts(with: "//".utf8) {
-            // Without this, the path would be read as an authority.
+            // Add a dot segment. Without it, the path would be read as an authority.
             bytes += "/.".utf8
         }
         bytes += path

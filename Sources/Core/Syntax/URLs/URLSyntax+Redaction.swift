@@ -29,7 +29,7 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns the position of the at sign. The text doesn't contain the URL's scheme.
+    /// Returns the position of the at sign after the credentials. `url` doesn't contain the scheme.
     private static func endOfCredentials(_ url: Substring) -> String.Index? {
         let authority = url.prefix { $0 != "/" }
         if let at = authority.lastIndex(of: "@") { return at }
@@ -60,7 +60,7 @@ extension URLSyntax {
         return false
     }
 
-    /// Whether a text is a JOSE object in compact form (RFC 7515, section 7.1), such as a JSON Web Token. For most
+    /// Returns whether a text is a compact JOSE object (RFC 7515, section 7.1), such as a JSON Web Token. For most
     /// texts, three bytes decide.
     package static func isWebToken(_ text: Span<UInt8>) -> Bool {
         guard text.count > 12, text[0] == UInt8(ascii: "e"), text[1] == UInt8(ascii: "y"), text[2] == UInt8(ascii: "J")
@@ -90,8 +90,8 @@ extension URLSyntax {
         }.joined(separator: ";")
     }
 
-    /// Returns a form, or a query without its `?`, for display, with secret values masked. Masks a whole value that
-    /// contains secret items, such as a URL or JSON.
+    /// Masks the secret values of a form or of a query without its `?`, for display. If a value contains secret items
+    /// itself, such as a URL or JSON, masks the whole value.
     ///
     /// - Parameters:
     ///   - text: The query or the form.
@@ -125,7 +125,7 @@ extension URLSyntax {
 
     private static let maximumDepth = 4
 
-    /// Without these bytes, a value can't contain an item, so it needn't be decoded.
+    /// Returns whether a value may contain items. Without certain bytes, it can't, so it needn't be decoded.
     private static func mayHoldItems(_ value: Span<UInt8>) -> Bool {
         value.firstIndex { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } != nil
     }
@@ -163,7 +163,7 @@ extension URLSyntax {
         }
     }
 
-    /// Looks for quoted names before a colon.
+    /// Returns whether a text contains a member with a secret name: a quoted name before a colon.
     private static func hasSecretMember(_ text: [UInt8], where isSecret: (String) -> Bool) -> Bool {
         let quote = UInt8(ascii: "\"")
         var start: Int?

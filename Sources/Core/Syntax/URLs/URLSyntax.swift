@@ -1,8 +1,8 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// Validates URLs for HTTP requests. Validate before you use Foundation's `URL`, which silently escapes invalid
-/// characters.
+/// Validates URLs for HTTP requests. Validate a URL's text before you pass it to Foundation's `URL`, which silently
+/// escapes invalid characters.
 public enum URLSyntax {
     /// The reason why a URL is invalid.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
@@ -48,8 +48,8 @@ public enum URLSyntax {
         return URL(string: text).map(origin(of:))
     }
 
-    /// Returns whether two absolute URLs have the same text up to the end of the authority. Their origins can be equal
-    /// despite different text.
+    /// Returns whether two absolute URLs have the same text up to the end of the authority. If not, their origins can
+    /// still be equal.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
         one.withSpan { one in
             other.withSpan { other in
@@ -77,8 +77,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. Also
-    /// false for some valid paths: with escapes, or with segments that start with a dot.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged. Returns
+    /// false for some valid paths, too: paths with escapes, or with segments that start with a dot.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -107,7 +107,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Adds the text to a fault that the body throws, as in `the path "a b": a space at offset 1 …`.
+    /// Adds the text to a ``Fault`` that the body throws, as in `the path "a b": a space at offset 1 …`.
     package static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
@@ -116,8 +116,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Quotes at most 200 characters of any text for an error. Masks secrets if possible, and escapes control
-    /// characters.
+    /// Returns at most 200 characters of a text in quotes, for an error message. Masks secrets if possible, and escapes
+    /// control characters.
     public static func quoted(_ text: String) -> String {
         var text = text
         // In a broken URL, everything before an @ may contain a name and a password.
@@ -256,7 +256,7 @@ public enum URLSyntax {
 }
 
 extension URLSyntax {
-    /// Removes items from a URL's query: for each, the last equal item.
+    /// Removes items from a URL's query. If an item occurs several times, removes only the last occurrence.
     ///
     /// ```swift
     /// URLSyntax.removing(queryItems: ["key=k"], from: "https://example.com/a?page=2&key=k")

@@ -34,7 +34,7 @@ package enum ChunkPool {
 
 /// A chunk that is being filled. Its memory returns to the ``ChunkPool`` when the last reader releases the bytes.
 @safe package struct PooledChunk: ~Copyable, Sendable {
-    /// The number of initialized bytes, at most ``ChunkPool/size``. Nobody reads beyond them.
+    /// The number of initialized bytes, at most ``ChunkPool/size``. The bytes after them are never read.
     package private(set) var count = 0
     private let memory: PooledMemory
     /// Chunks up to this size are copied, so their memory can be reused immediately.
@@ -47,7 +47,7 @@ package enum ChunkPool {
 
     deinit { ChunkPool.give(memory) }
 
-    /// Returns how many bytes fit.
+    /// Appends bytes and returns how many of them fit.
     package mutating func append(_ bytes: Span<UInt8>, from start: Int = 0) -> Int {
         let bytes = bytes.extracting(start...)
         let taken = min(bytes.count, ChunkPool.size - count)
@@ -59,7 +59,7 @@ package enum ChunkPool {
         return taken
     }
 
-    /// The body returns how many bytes it wrote, or a negative number on failure.
+    /// Fills the rest of the chunk. The closure returns how many bytes it wrote, or a negative number on failure.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))
         let written = unsafe body(UnsafeMutableRawBufferPointer(start: memory.start + count, count: room))

@@ -8,12 +8,12 @@ package final class FileReader: Sendable {
     private let size: Int
     private let file = Mutex<SystemFile?>(nil)
 
-    /// `size` is at most a chunk.
+    /// Creates a reader. The pieces' `size` is at most a chunk.
     package init(_ path: String, from offset: Int64 = 0, pieces size: Int = ChunkPool.chunkBytes) {
         (self.path, self.offset, self.size) = (path, offset, size)
     }
 
-    /// Blocks the thread.
+    /// Returns the next piece, or nil at the end. Blocks the thread.
     package func next() throws(SystemFile.Failure) -> Data? {
         try file.withLock { (file) throws(SystemFile.Failure) in
             if file == nil {
