@@ -11,12 +11,13 @@ public import Errand
 /// }
 /// ```
 ///
-/// Install the filter `.cache(…)` in the agent or the request. Responses that are delivered into a file aren't cached.
+/// Add the filter `.cache(…)` to the agent or the request. If a request saves its response to a file, the response
+/// isn't cached.
 public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
     /// Which responses are stored, and how long they're valid.
     var cachePolicy: CachePolicy { get }
     /// The rule that decides which requests share an entry of a timed policy. Defaults to `.standard`. HTTP policies
-    /// find responses by their URL and `Vary`.
+    /// don't use this rule, because they find responses by their URL and `Vary`.
     var cacheKey: CacheKeyPolicy { get }
     /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
@@ -26,8 +27,8 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
 }
 
 extension CacheableRequest {
-    /// The partition of ``cachePolicy``, as the mark of the user whose responses the cache keeps apart. Empty if there's
-    /// no partition.
+    /// The partition of ``cachePolicy``, as a ``UserMark``. The cache keeps the responses of each partition apart.
+    /// Empty if there's no partition.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(
@@ -35,7 +36,7 @@ extension CacheableRequest {
                 partition.map { UserMark($0, source: "partition") }
             })
     }
-    /// Reports a policy without a cache filter, and a ``cacheKey`` without a timed policy. Both have no effect.
+    /// Reports settings without effect: a policy without a cache filter, and a ``cacheKey`` without a timed policy.
     public func problems(with filters: [any Filter]) -> [String] {
         let policy = cachePolicy
         if policy.isOff { return [] }

@@ -49,7 +49,7 @@ extension SystemFile {
         }
     }
 
-    /// Sets the times in nanoseconds since 1970. Ignores failures.
+    /// Sets a file's times, in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
         // Round down, because the kernel refuses negative nanoseconds.
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -61,21 +61,21 @@ extension SystemFile {
     }
 
     #if os(Linux) || os(Android)
-    /// fallocate(2), which Swift's C library module lacks. `nil` on 32-bit systems, because its offsets don't have 64
-    /// bits there.
+    /// The function fallocate(2), which Swift's C library module lacks. `nil` on 32-bit systems, because file offsets
+    /// don't have 64 bits there.
     static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
         ? nil : systemFunction("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
 
-    /// sync_file_range(2), which Swift's C library module lacks.
+    /// The function sync_file_range(2), which Swift's C library module lacks.
     static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = systemFunction(
         "sync_file_range", as: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
     #endif
 }
 
 #if os(Linux) || os(Android)
-/// POSIX guarantees that dlsym(3) returns a function's address as an object pointer, so the code copies the address
-/// into a variable of the function's type.
+/// Looks up a function of the C library. POSIX guarantees that dlsym(3) returns a function's address as an object
+/// pointer, so the code copies the address into a variable of the function's type.
 package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
     guard let address = unsafe dlsym(nil, name) else { return nil }
     return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }

@@ -5,7 +5,7 @@ import ErrandEssentials
 extension SystemFile {
     package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }
 
-    /// Returns empty data at the end.
+    /// Reads up to `count` bytes. Returns empty data at the end.
     package static func read(_ count: Int, from descriptor: Int32, _ path: String) throws(Failure) -> Data {
         var data = Data(count: count)
         let received = unsafe data.withUnsafeMutableBytes { buffer in
@@ -28,7 +28,8 @@ extension SystemFile {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
     }
 
-    /// Returns fewer bytes only at the end of the file.
+    /// Fills a buffer from an offset and returns the number of bytes read. The number is smaller than the buffer only
+    /// at the end of the file.
     package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
         guard let base = buffer.baseAddress else { return 0 }
         var done = 0
@@ -78,7 +79,7 @@ extension SystemFile {
         if let code { throw Failure("cannot be written", path, code: code) }
     }
 
-    /// Returns the system's error number on failure.
+    /// Writes bytes to a descriptor. Returns the system's error number on failure.
     ///
     /// - Parameter waits: Whether to wait while a nonblocking descriptor is full, instead of failing with `EAGAIN`.
     package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32, waits: Bool = true) -> Int32? {

@@ -8,8 +8,8 @@ import ErrandEssentials
 /// try file.flushData()
 /// ```
 ///
-/// Calls resume after a signal. Each call may block, so call it from a `@concurrent` function. Releasing the value
-/// closes the file.
+/// Each system call is repeated if a signal interrupts it. The calls may block, so make them from a `@concurrent`
+/// function. Releasing the value closes the file.
 package struct SystemFile: ~Copyable, Sendable {
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int
@@ -20,11 +20,13 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let append = Access(rawValue: 4)
         package static let create = Access(rawValue: 8)
         package static let exclusive = Access(rawValue: 16)
-        /// For a file in a directory that others can write to. Opens only a regular file at this exact path, without
-        /// blocking. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a
-        /// directory. With `write`, also fails with `EMLINK` for a file that has other names.
+        /// Opens only a regular file at this exact path, without blocking. Use it in a directory that others can write
+        /// to.
+        ///
+        /// Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, and `EISDIR` for a directory. With
+        /// `write`, also fails with `EMLINK` for a file that has other names.
         package static let refusesLinks = Access(rawValue: 32)
-        /// Follows symbolic links.
+        /// Opens only a regular file. Follows symbolic links.
         package static let onlyRegular = Access(rawValue: 64)
 
         fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
@@ -56,7 +58,8 @@ package struct SystemFile: ~Copyable, Sendable {
         package let code: Int32
         package var reason: String { systemErrorText(code) }
         private let what: String
-        /// Computed only on demand, because a cache looks for many files that don't exist and ignores the failures.
+        /// The failure in one line. Computed only on demand, because a cache looks for many files that don't exist and
+        /// ignores the failures.
         package var description: String { "\(path.debugDescription) \(what): \(reason)" }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
@@ -67,7 +70,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// If this creates the file, the process's umask restricts `permissions`.
+    /// Opens a file. If this creates the file, the process's umask restricts `permissions`.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -119,7 +122,7 @@ extension SystemFile {
         return status.size
     }
 
-    /// Creates missing parent directories, too. Only the owner can access them.
+    /// Creates a directory and its missing parents. Only the owner can access them.
     package static func makeDirectories(_ path: String) throws(Failure) {
         if attributes(at: path)?.isDirectory == true { return }
         if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeDirectories(String(path[..<slash])) }
@@ -178,7 +181,7 @@ extension SystemFile {
         if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
     }
 
-    /// Doesn't wait. Does nothing on Darwin.
+    /// Starts to write the file's bytes to the disk, without waiting. Does nothing on Darwin.
     package func beginFlush() {
         #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)
@@ -204,7 +207,8 @@ extension SystemFile {
         if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
     }
 
-    /// Returns false if another open file holds the lock, and true if the file system doesn't support locks.
+    /// Takes the file's lock if possible. Returns false if another open file holds the lock, and true if the file
+    /// system doesn't support locks.
     package func tryLock(shared: Bool = false) -> Bool {
         uninterrupted { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) } == 0 || errno != EWOULDBLOCK
     }
@@ -269,7 +273,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// Clamps times before 1678 and after 2262, which don't fit in 64 bits.
+    /// Returns a time in nanoseconds. Clamps times before 1678 and after 2262, which don't fit in 64 bits.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)
@@ -277,5 +281,5 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// A failure of this module. Callers convert it to their own error with a code, such as an `ErrandError`.
+/// A failure in this module. Callers convert it to their own error with a code, such as an `ErrandError`.
 package protocol SupportFault: Error, CustomStringConvertible {}

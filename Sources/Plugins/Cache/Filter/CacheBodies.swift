@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Delivers a body to its reader and copies it to a store. The reader waits for a slow store. The copy ends only when
-/// the body is complete and accepted.
+/// Delivers a body to its reader and copies it to a store. If the store is slow, the reader waits for it. The copy is
+/// complete only when the whole body was read and the response was accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []
@@ -157,7 +157,7 @@ final class SliceBody: HTTPBodySource {
 }
 
 extension HTTPBody {
-    /// The range must be within the body's length.
+    /// Returns a part of the body. The range must be within the body's length.
     func slice(_ range: Range<Int64>) -> HTTPBody {
         guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
         return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))

@@ -22,7 +22,8 @@ extension CacheHandler {
         return try await forward(lookup)
     }
 
-    /// A separate function, because the other cases' variables would enlarge the async frame of every miss.
+    /// Sends the request and returns its response. A separate function, because the other cases' variables would
+    /// enlarge the async frame of every miss.
     private func forward(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         let sent = now
         let (request, record) = mode.applied(to: exchange).recordingUsers()
@@ -91,7 +92,7 @@ extension CacheHandler {
                 return stale
             }
 
-            // Later filters sent the request for other users.
+            // Later filters sent the request for other users than the stored response's.
             guard isForUsers(of: lookup, record, response) else {
                 if response.status != 304 || conditional == nil { return response }
                 await exchange.discard(response)
@@ -126,9 +127,10 @@ extension CacheHandler {
         }
     }
 
-    /// RFC 9111, section 4.4.
+    /// Sends a request whose method isn't safe, and removes the stored responses that it invalidates (RFC 9111, section
+    /// 4.4).
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        // If the request had a timed policy, this mode would already have failed the call.
+        // This mode forbids sending. If the request had a timed policy, the mode would already have failed the call.
         if mode.mustNotSend { throw miss(.off) }
         let sent = now
         let (recorded, record) = exchange.recordingUsers()
@@ -163,7 +165,7 @@ extension CacheHandler {
             return .bypass
         }
         let directives = CacheDirectives(request: http.headers)
-        // The key doesn't contain the body.
+        // A request with a body isn't looked up, because the key doesn't contain the body.
         if http.body.length != 0 {
             try bypass("the request has a body")
             return .bypass

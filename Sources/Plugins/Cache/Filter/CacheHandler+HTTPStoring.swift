@@ -3,13 +3,16 @@ import ErrandEssentials
 
 /// Stores the responses for a URL.
 ///
-/// A URL's key leads to its response. If `Vary` distinguishes several responses, the key leads to an index of header
-/// names, and each variant has its own key.
+/// The URL's key leads to its response. If `Vary` distinguishes several responses, the key leads to an index of header
+/// names instead, and each variant has its own key.
 ///
-/// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
-/// number with which they were stored. A request whose method isn't safe removes the record, which invalidates all of
-/// them at once. An index's serial number protects its variants in the same way. Validity never depends on a date.
+/// Responses of different users also have separate keys. Such a response is valid only while the URL's record has the
+/// serial number with which the response was stored. A request whose method isn't safe removes the record, which
+/// invalidates all users' responses at once. An index's serial number protects its variants in the same way. Validity
+/// never depends on a date.
 extension CacheHandler {
+    /// Stores a response.
+    ///
     /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if isRefused(response, lookup) {
@@ -69,7 +72,7 @@ extension CacheHandler {
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Otherwise, concurrent responses would each create a serial number.
+        // Create the record one call at a time. Otherwise, concurrent responses would each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -89,7 +92,7 @@ extension CacheHandler {
         return record.serial
     }
 
-    /// Returns the index's serial number.
+    /// Adds header names to the URL's index. Returns the index's serial number.
     private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         var index = head
         (index.kind, index.variants, index.headers) = (.index, [names], [:])
@@ -106,7 +109,8 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// RFC 9111, section 4.3.4. Removes the stored response if the 304's `Vary` or `no-store` forbids serving it.
+    /// Updates a stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes the stored response if the
+    /// 304's `Vary` or `no-store` forbids serving it.
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -130,7 +134,7 @@ extension CacheHandler {
         return CacheEntry(head: head, body: old.body)
     }
 
-    /// RFC 9111, section 4.3.5.
+    /// Updates or removes the stored responses to GET according to a response to HEAD (RFC 9111, section 4.3.5).
     func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
         let (key, described) = (lookup.key, response.headers)
         cache.writer.remove(in: store) { other, head in
@@ -144,7 +148,7 @@ extension CacheHandler {
         }
     }
 
-    /// For all users, including responses in flight.
+    /// Removes the stored responses that a response invalidates, for all users. Also applies to responses in flight.
     func invalidate(by response: HTTPResponse) async {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
         // Entries are stored under the resource URL, which filters may have replaced in the request.

@@ -8,7 +8,7 @@ extension CacheHandler {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// If the requests can't share the result, each request is sent.
+    /// Shares one validation among several requests. If the requests can't share the result, each of them is sent.
     func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {
