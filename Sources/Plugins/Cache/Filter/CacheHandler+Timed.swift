@@ -58,11 +58,12 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// Computed before the request is sent, because the key and attributes may change meanwhile.
+/// The key and attributes of an entry. Computed before the request is sent, because the key and attributes may change
+/// meanwhile.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
-    /// In seconds.
+    /// The lifetime in seconds.
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
@@ -70,7 +71,7 @@ private struct TimedLookup: Sendable {
     private let hasPartition: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Fails if the key depends on a body that isn't in memory.
+    /// Creates a lookup. Fails if the key depends on a body that isn't in memory.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
@@ -87,7 +88,7 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns nil if the response must not be stored.
+    /// Returns the lookup for the users for whom the request was sent, or nil if the response must not be stored.
     ///
     /// - Parameter sent: The users for whom the request was sent. Nil if it wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
@@ -197,7 +198,8 @@ extension CacheHandler {
         return CacheEntry(head: head, body: response.body)
     }
 
-    /// Implements `removeCached`. If the policy has both, `next` removes the HTTP entry.
+    /// Removes an entry for `removeCached`. If the policy has both a timed and an HTTP part, `next` removes the HTTP
+    /// entry.
     private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {

@@ -1,16 +1,16 @@
 import Errand
 import ErrandEssentials
 
-/// `respond(storing:)` applies RFC 9111, and `respondTimed()` the app's own policy.
+/// Handles one request. `respond(storing:)` applies RFC 9111, and `respondTimed()` applies the app's own policy.
 ///
-/// A class, because a struct would enlarge async frames.
+/// This type is a class, because a struct would enlarge async frames.
 final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
     let terms: CacheTerms
     let mode: CacheMode.Kind
-    /// Receives a validation's result for other requests.
+    /// Passes the result to the waiting requests, if this request leads a shared validation.
     let leader: SharedValidations.Leader?
 
     init(
@@ -39,7 +39,7 @@ final class CacheHandler: Sendable {
 
     func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
-    /// At most once at a time per key.
+    /// Runs work in the background, at most once at a time for each key.
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
@@ -94,7 +94,7 @@ extension CacheHandler {
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Also removes responses in flight for the key.
+    /// Removes a key's entry, and responses in flight for the key.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
@@ -139,7 +139,7 @@ extension CacheHandler {
         return response
     }
 
-    /// In a separate activity, because the call may have ended.
+    /// Notes the error in a separate activity, because the call may have ended.
     private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description

@@ -1,4 +1,4 @@
-/// Called with the lock held.
+/// The caller of these methods holds the lock.
 extension CacheWriter.State {
     func isRemoved(
         _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
@@ -79,7 +79,8 @@ extension CacheWriter.State {
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
     }
 
-    /// Like ``end(_:_:isWritten:)``, but a failed stream leaves the previous entry.
+    /// Ends the write of a streamed body like ``end(_:_:isWritten:)``. Unlike other failed writes, a failed stream
+    /// leaves the previous entry in the store.
     mutating func endStream(
         _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
     ) -> UInt64? {
@@ -101,7 +102,7 @@ extension CacheWriter.State {
         return erasure
     }
 
-    /// `body` receives the previous task, so it can wait for it.
+    /// Adds a task to the queue. `body` receives the previous task, so it can wait for that task.
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }

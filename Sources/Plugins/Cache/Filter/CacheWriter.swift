@@ -7,7 +7,7 @@ import Synchronization
 /// A removal also applies to queued entries, running writes, and responses in flight. Once the removal is complete,
 /// readers see only newer entries.
 final class CacheWriter: Sendable {
-    /// The number of removals when a request began. Later removals apply to its response.
+    /// The number of removals when a request began. Removals after this number also apply to the request's response.
     struct Mark: Sendable { let removals: UInt64 }
 
     struct Location: Hashable, Sendable {
@@ -23,7 +23,7 @@ final class CacheWriter: Sendable {
         let store: any CacheStore
         let mark: Mark
         let head: CacheEntryHead
-        /// Nil if only the head changes and the body isn't in memory.
+        /// The body to write. Nil if only the head changes and the body isn't in memory.
         let body: HTTPBody?
         let old: CacheEntryHead?
         let failed: @Sendable (any Error) -> Void
@@ -37,20 +37,21 @@ final class CacheWriter: Sendable {
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
-    /// `old` is the head of the entry whose body the new entry reuses.
+    /// A written entry. `old` is the head of the entry whose body the new entry reuses.
     struct Written: Sendable {
         let head: CacheEntryHead
         var old: CacheEntryHead?
     }
 
-    /// A key whose entry in the store may have been removed. Hidden from readers until the store has removed it.
+    /// A key whose entry was removed, but may still be in the store. The entry is hidden from readers until the store
+    /// has removed it.
     struct Hidden: Sendable {
-        /// Retained, so another store can't get the same `ObjectIdentifier`.
+        /// The store, retained so another store can't get the same `ObjectIdentifier`.
         let store: any CacheStore
         /// The operations that must end before the entry becomes visible.
         var open: Set<UInt64> = []
-        /// The latest operation when an operation failed. A later operation must succeed before the entry becomes
-        /// visible.
+        /// The number of the latest operation at the time of a failure. A later operation must succeed before the entry
+        /// becomes visible.
         var failure: UInt64?
     }
 
@@ -70,7 +71,7 @@ final class CacheWriter: Sendable {
     }
 
     let state = Mutex(State())
-    /// Above it, new entries are dropped.
+    /// The most bytes in the queue. While it's full, new entries are dropped.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -78,7 +79,7 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// Drops an entry that was removed since the mark.
+    /// Writes an entry, unless it was removed since the mark.
     ///
     /// - Parameter old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
     func write(
@@ -183,7 +184,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Also applies to the queue and to responses in flight. Hides the entry even if the store throws.
+    /// Removes an entry, including queued writes and responses in flight for its key. The entry stays hidden even if
+    /// the store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -209,7 +211,7 @@ final class CacheWriter: Sendable {
     }
 }
 
-/// Removed entries stay hidden even while a store still has them.
+/// Reads entries. Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
     private struct View {
         let mark: Mark
@@ -225,7 +227,7 @@ extension CacheWriter {
         return entry
     }
 
-    /// Like ``entry(for:in:)``, but without waiting, if the store allows that.
+    /// Returns an entry like ``entry(for:in:)``, but without waiting, if the store supports that.
     func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
@@ -248,7 +250,7 @@ extension CacheWriter {
         }
     }
 
-    /// Also checks removals that began and ended after the store had read the entry.
+    /// Whether a reader may see an entry. Also checks removals that began and ended after the store had read the entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
@@ -258,8 +260,8 @@ extension CacheWriter {
     }
 }
 
-/// A removal hides matching entries until the store has completed it. If the store fails, the removal is retried before
-/// the next write.
+/// Removes entries. A removal hides matching entries until the store has completed it. If the store fails, the removal
+/// is repeated before the next write.
 extension CacheWriter {
     struct Selection: Sendable {
         let store: any CacheStore
@@ -267,7 +269,7 @@ extension CacheWriter {
         var hasFailed = false
     }
 
-    /// Includes queued entries and responses in flight.
+    /// Removes all matching entries, including queued entries and responses in flight.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
             state.remove(in: store) { _, head in matches(head) }
@@ -315,8 +317,8 @@ extension CacheWriter.State {
         selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
     }
 
-    /// After too many failures, suspends the store instead, and returns the recorded removals, which are no longer
-    /// needed.
+    /// Records a failed removal. After too many failures, suspends the store instead, and returns the removals that no
+    /// longer need to be remembered.
     mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
         selections[operation]?.hasFailed = true
         let id = ObjectIdentifier(store)

@@ -6,7 +6,7 @@ extension CacheHandler {
         let entry: CacheEntry
     }
 
-    /// A class, to keep async frames small.
+    /// The lookup of one request. A class, to keep async frames small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let store: OpenStore
@@ -42,7 +42,8 @@ extension CacheHandler {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// `sent` are the users for whom the request was sent, or nil if it wasn't sent.
+        /// Returns whether the response may be stored. `sent` are the users for whom the request was sent, or nil if it
+        /// wasn't sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -68,7 +69,8 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// If several variants match, prefers the header names that were stored last.
+    /// Returns the stored response for a request. If several variants match, the variant whose header names were stored
+    /// last is used.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         var read = ReadEntries()
         while true {
@@ -82,7 +84,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns nil if the search has to wait for a store.
+    /// Searches without waiting. Returns nil if the search has to wait for a store.
     func searchAtOnce(_ lookup: HTTPLookup) -> SearchResult? { try? search(lookup, among: ReadEntries()).get() }
 
     private struct ReadEntries {
@@ -91,8 +93,10 @@ extension CacheHandler {
 
     private struct Unread: Error { let key: CacheKey }
 
-    /// Synchronous, so a hit in memory costs no async frame. Fails with the key of an entry that the store must read
-    /// first. The caller reads the entry and searches again.
+    /// Searches among entries that were already read. If the search needs an entry that the store must read first, it
+    /// fails with the entry's key. The caller then reads the entry and searches again.
+    ///
+    /// This method is synchronous, so a hit in memory doesn't cost an async frame.
     private func search(_ lookup: HTTPLookup, among read: ReadEntries) -> Result<SearchResult, Unread> {
         Result { () throws(Unread) in
             var serial: UInt64 = 0

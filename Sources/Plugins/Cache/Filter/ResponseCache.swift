@@ -20,11 +20,12 @@ import Synchronization
 /// ```
 ///
 /// The filter runs once per call for timed policies, and once per request on the wire for HTTP policies. Put it after
-/// filters that retry, change or sign the request, so the key includes their changes. Several agents can share a cache.
+/// filters that retry, change or sign the request, so the cache key includes the changes that these filters make.
+/// Several agents can share a cache.
 ///
 /// If the store fails, the filter notes the error and sends the request.
 public final class ResponseCache: Filter {
-    /// The call stage for timed policies, and the hop stage for HTTP policies.
+    /// Both stages: the call stage for timed policies, and the hop stage for HTTP policies.
     public let stages: FilterStages = [.call, .hop]
     /// The trait ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has a partition.
     public let traits: FilterTraits
@@ -40,7 +41,7 @@ public final class ResponseCache: Filter {
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
     /// The store's type and the default policy.
     public var explanation: String { standardTerms.explanation }
-    /// The type of the request's store, and the request's policy. The filter's line in the agent's `explain`.
+    /// The filter's line in the agent's `explain`: the type of the request's store, and the request's policy.
     public func explanation(for request: any Request) -> String { terms(of: request).explanation }
     var standardStore: any CacheStore { standardTerms.store }
     private var standardPolicy: CachePolicy { standardTerms.policy }
@@ -60,9 +61,9 @@ public final class ResponseCache: Filter {
     /// - Parameters:
     ///   - store: The store for requests that don't have their own.
     ///   - policy: The policy for requests that don't conform to ``CacheableRequest``. Defaults to `.off`.
-    ///   - appVersion: The version of the app. Timed entries of another version are misses. Defaults to the bundle's
-    ///     version on Apple's platforms and to nil elsewhere.
-    ///   - time: The clock by which ``remove(_:)`` finds expired entries. Requests use their agent's clock.
+    ///   - appVersion: The version of the app. A timed entry that another version stored is a miss. Defaults to the
+    ///     bundle's version on Apple platforms, and to nil elsewhere.
+    ///   - time: The clock that ``remove(_:)`` uses to find expired entries. Requests use their agent's clock.
     public init(
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
@@ -80,7 +81,7 @@ public final class ResponseCache: Filter {
     }
 
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
-    /// forbids sending it.
+    /// forbids sending the request.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try plan(exchange, next) {
         case .pass(let exchange): return try await next(exchange)
@@ -95,7 +96,8 @@ public final class ResponseCache: Filter {
         case http(CacheHandler, isStorable: Bool)
     }
 
-    /// Not async, because its variables would enlarge an async frame that lives as long as the request.
+    /// Decides how to handle an exchange. Not async, because its variables would enlarge an async frame that lives as
+    /// long as the request.
     @inline(never) private func plan(_ exchange: Exchange, _ next: Next) throws -> Plan {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
@@ -128,14 +130,14 @@ public final class ResponseCache: Filter {
     /// Waits until all responses received so far are written, except streams that are still being read.
     public func flush() async { await writer.flush() }
 
-    /// Returns nil if a validation of the key is already running.
+    /// Begins a background validation. Returns nil if a validation of the key is already running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil
     }
     private func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
 
-    /// The app's version from its bundle on Apple's platforms, or nil elsewhere.
+    /// The app's version from its bundle on Apple platforms, or nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
 }
 

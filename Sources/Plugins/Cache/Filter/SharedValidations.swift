@@ -3,12 +3,13 @@ import Synchronization
 
 /// Shares one validation among concurrent requests for the same stale entry.
 ///
-/// The first request is the leader and sends the validation, while the others wait. If the leader is cancelled, another
-/// request becomes the leader. If the leader fails or its response can't be shared, each request is sent.
+/// The first request is the leader and sends the validation, while the other requests wait. If the leader is cancelled,
+/// a waiting request becomes the leader. If the leader fails or its response can't be shared, each of the other
+/// requests is sent.
 final class SharedValidations: Sendable {
     enum Outcome: Sendable {
         case validated(CacheEntryHead, old: CacheEntryHead)
-        /// Another response, with its body in memory, was stored under this key.
+        /// The server sent another response, which is stored under this key with its body in memory.
         case replaced(CacheEntry, CacheKey, vary: [String])
         /// The validation failed, or the response is only for the leader.
         case notShareable
@@ -32,7 +33,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// A second request of the same activity, such as a hedge, doesn't wait for the first.
+        /// The activities of the waiting requests and the leader. A second request in one activity, such as a hedge,
+        /// doesn't wait for the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -46,6 +48,8 @@ final class SharedValidations: Sendable {
 
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
+    /// Joins the validation of an entry.
+    ///
     /// - Parameter isCurrent: Whether no removal since the leader's mark applies to the entry.
     func join(
         _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
@@ -109,7 +113,8 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// Marks a key's only background validation as running. Ends on release, because cancelled work may never call `end()`.
+/// Marks a key's only background validation as running until this object is released, because cancelled work may never
+/// call `end()`.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

@@ -6,7 +6,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The key of an entry: a canonical text that identifies the request without secrets.
+/// Identifies a cache entry: a canonical text that describes the request without secrets.
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// The canonical text, with one line per component.
     public let text: String
@@ -46,12 +46,12 @@ public struct CacheKeyPolicy: Sendable, Hashable {
     var ignoresBody = false
     var additions: [String] = []
 
-    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. Without a
-    /// partition in the policy, also a keyed hash of the user's marks.
+    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. If the policy
+    /// has no partition, the key also contains a MAC of the user's marks.
     public static let standard = CacheKeyPolicy()
 
-    /// Replaces the components with a name, such as `"home/\(city)"`. A user's requests with the same name share an
-    /// entry.
+    /// Returns a rule that uses a name instead of the other components, such as `"home/\(city)"`. A user's requests
+    /// with the same name share an entry.
     public static func named(_ name: String) -> CacheKeyPolicy {
         var rule = CacheKeyPolicy()
         rule.name = name
@@ -89,7 +89,8 @@ public struct CacheKeyPolicy: Sendable, Hashable {
 
 /// Builds a key's text. A value's line breaks are escaped, so a value can't imitate another line.
 enum CacheKeyBuilder {
-    /// Returns nil if the key depends on a body that isn't in memory. Without a partition, the key includes the users.
+    /// Returns the key of a timed entry, or nil if the key depends on a body that isn't in memory. Without a partition,
+    /// the key includes the users.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
@@ -138,7 +139,7 @@ enum CacheKeyBuilder {
 
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// `names` are the header names in `Vary`.
+    /// Returns the key of a variant. `names` are the header names in `Vary`.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -193,7 +194,7 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// Items such as `a[]=1` and `a[b]=1` have the name `a`.
+    /// Removes items by name from a query. Items such as `a[]=1` and `a[b]=1` have the name `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
         // The rest of the query stays as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
@@ -203,11 +204,11 @@ enum CacheKeyBuilder {
     }
 }
 
-/// For values that must not be stored as plain text (HMAC-SHA-256).
+/// Computes a MAC (HMAC-SHA-256) of values that must not be stored as plain text.
 final class KeyedHasher: Sendable {
     private let code: HMAC<SHA256Digest>
     private let known = Mutex<[CacheKey: String]>([:])
-    /// The last request's lines, because most requests of an app belong to one user.
+    /// The last request's users and their lines, because most requests of an app belong to one user.
     private let lines = Mutex<(users: Set<UserMark>, text: String)>(([], ""))
     private static let maximumKnown = 64
 
@@ -237,7 +238,7 @@ final class KeyedHasher: Sendable {
 }
 
 extension String {
-    /// Concatenates with a single allocation.
+    /// Concatenates texts with a single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
         self = first
         reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)
@@ -247,7 +248,8 @@ extension String {
 }
 
 extension Set<UserMark> {
-    /// With a partition, which names the owner, filters may have added marks since the lookup.
+    /// Whether a response may be stored for the expected users. With a partition, which names the owner, filters may
+    /// have added marks since the lookup.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

@@ -1,8 +1,8 @@
 public import Errand
 
 extension Agent {
-    /// Returns the stored response if it's valid, or nil. Doesn't send a request, and accessories don't receive a
-    /// failure for a miss.
+    /// Returns the stored response if it's valid, or nil. Doesn't send a request. A miss isn't a failure for
+    /// accessories.
     ///
     /// Throws the errors of checking and decoding the response, and ``CacheMiss`` with
     /// ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache filter.
@@ -46,11 +46,11 @@ extension Agent {
         }
     }
 
-    /// Removes the request's entry, whatever its method, and returns whether there was one with the request's version,
+    /// Removes the request's entry, whatever its method. Returns whether there was an entry with the request's version,
     /// partition and app version. Doesn't send a request.
     ///
-    /// Throws ``CacheMiss`` if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`),
-    /// and the store's error if it can't remove the entry.
+    /// Throws ``CacheMiss`` if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
+    /// If the store can't remove the entry, throws the store's error.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
         let report = CacheReport(failures: [.off, .notInstalled])
@@ -75,10 +75,12 @@ extension Agent {
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// The second response is left out if it has the same status and body as the first, unless `always` is true.
-    /// Without a stored response, you receive only the fresh one. If the server fails, the sequence throws after the
-    /// stored response. Without a cache filter, it throws ``CacheMiss`` with ``CacheMiss/Reason/notInstalled`` and
-    /// doesn't send the request.
+    /// If the second response has the same status and body as the first, it's left out, unless `always` is true.
+    /// Without a stored response, you receive only the fresh response. If the server fails, the sequence throws after
+    /// the stored response.
+    ///
+    /// Without a cache filter, the sequence throws ``CacheMiss`` with ``CacheMiss/Reason/notInstalled`` and doesn't
+    /// send the request.
     ///
     /// - Parameters:
     ///   - request: The request to send.
@@ -93,12 +95,12 @@ extension Agent {
     }
 }
 
-/// The stored response of a request, followed by the fresh one. Each iteration sends the request. See
+/// The stored response of a request, followed by the fresh response. Each iteration sends the request. See
 /// `Agent.cachedThenFresh`.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
     /// The stored or the fresh response.
     public typealias Element = Response<R.Output>
-    /// Any error of sending the request.
+    /// Any error that sending the request throws.
     public typealias Failure = any Error
 
     let agent: Caller
@@ -107,7 +109,7 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
     let always: Bool
     let options: CallOptions
 
-    /// Creates an iterator. It does nothing before its first `next()`.
+    /// Creates an iterator. It reads the cache and sends the request only when you call `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
     /// Reads the cache first. Sends the request at the second `next()`, or at the first if there's no stored response.

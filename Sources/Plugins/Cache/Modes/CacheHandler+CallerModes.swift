@@ -4,7 +4,7 @@ import ErrandEssentials
 // The modes in which the caller stores or removes a response.
 
 extension CacheHandler {
-    /// Implements `removeCached`.
+    /// Removes an entry for `removeCached`.
     func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
         cache.writer.remove(in: store) { key, head in
@@ -14,7 +14,8 @@ extension CacheHandler {
         }
         var removed: HTTPResponse?
         var hasEntry = false
-        // Several variants may match. Another may have been stored before the removal began.
+        // Remove repeatedly, because several variants may match, and another variant may have been stored before the
+        // removal began.
         for _ in 0..<Self.maximumMatches {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }
@@ -27,7 +28,7 @@ extension CacheHandler {
         return removed
     }
 
-    /// Exceeds the number of variants in an index.
+    /// A limit that exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
     func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
