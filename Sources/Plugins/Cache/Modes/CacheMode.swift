@@ -7,8 +7,8 @@ import Synchronization
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss``
-/// with ``CacheMiss/Reason/notInstalled``, and all other modes send the request.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, these two modes throw
+/// ``CacheMiss`` with ``CacheMiss/Reason/notInstalled``, and all other modes send the request.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
         case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
@@ -17,7 +17,7 @@ public struct CacheMode: Sendable {
     }
 
     let kind: Kind
-    /// For the methods of `Agent` that access the cache.
+    /// Receives the cache's result, for the methods of `Agent` that access the cache.
     var report: CacheReport?
 
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
@@ -30,8 +30,9 @@ public struct CacheMode: Sendable {
 
     /// Uses the server's response and stores it. Corresponds to `no-cache` in the Fetch standard.
     ///
-    /// Validates a stored HTTP response, except for a fresh `immutable` one (RFC 8246, section 2). The request includes
-    /// `Cache-Control: max-age=0`, unless it has its own `Cache-Control`, so intermediate caches validate too.
+    /// A stored HTTP response is validated, unless it's fresh and `immutable` (RFC 8246, section 2). The request
+    /// includes `Cache-Control: max-age=0`, unless it has its own `Cache-Control`, so intermediate caches validate
+    /// their responses too.
     public static let reload = CacheMode(kind: .reload)
 
     /// Fetches the server's response in full and stores it. Corresponds to `reload` in the Fetch standard.
@@ -56,8 +57,8 @@ public struct CacheMode: Sendable {
     /// call still throws `deadlineExceeded` when its deadline passes.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
-    /// Uses the stored response, whatever its age, and fetches a fresh one in the background for later calls. Without a
-    /// stored response, uses the server's response.
+    /// Uses the stored response, whatever its age, and fetches a fresh response in the background for later calls.
+    /// Without a stored response, uses the server's response.
     public static let staleWhileRevalidate = CacheMode(kind: .staleWhileRevalidate)
 
     /// Neither reads nor writes the cache.
@@ -168,7 +169,7 @@ extension CacheMode.Kind {
         if case .staleWhileRevalidate = self { true } else { false }
     }
 
-    /// Adds the Fetch standard's directives for intermediate caches.
+    /// Returns an exchange with the Fetch standard's directives for intermediate caches.
     func applied(to exchange: Exchange) -> Exchange {
         let fields: HTTPHeaders
         switch self {

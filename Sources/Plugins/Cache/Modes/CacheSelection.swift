@@ -26,8 +26,10 @@ public struct CacheSelection: Sendable, Hashable {
 extension ResponseCache {
     /// Removes entries from the filter's store, including queued entries and responses in flight.
     ///
-    /// Afterwards, the cache serves no earlier response. If the method throws the store's error, entries that couldn't
-    /// be removed may still be served. For a request's own store, use ``remove(_:in:)``.
+    /// Afterwards, the cache serves no response that was received before. If the store fails, the method throws the
+    /// store's error, and entries that couldn't be removed may still be served.
+    ///
+    /// To remove entries from a request's own store, use ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
 
     /// Removes entries from another store, such as a request's own. See ``remove(_:)``.

@@ -2,10 +2,13 @@ import Errand
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses `Cache-Control` (RFC 9111, section 5.2) for a private cache. In doubt, prefers less reuse.
+/// Parses `Cache-Control` (RFC 9111, section 5.2) for a private cache. If a field is ambiguous, chooses the meaning
+/// with less reuse:
 ///
-/// Quoted text is always a value. A name followed by white space is unknown. If a directive occurs twice, the shorter
-/// lifetime applies. A malformed number counts as 0 if that means less reuse.
+/// - Quoted text is always a value.
+/// - A name followed by white space is unknown.
+/// - If a directive occurs twice, the shorter lifetime applies.
+/// - A malformed number counts as 0 if that means less reuse.
 struct CacheDirectives: Sendable, Hashable {
     var noStore = false
     var noCache = false
@@ -17,11 +20,11 @@ struct CacheDirectives: Sendable, Hashable {
     var onlyIfCached = false
     var maxAge: Int64?
     var minFresh: Int64?
-    /// `Int64.max` for `max-stale` without a value.
+    /// The value of `max-stale`, or `Int64.max` for `max-stale` without a value.
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// Lowercase field names in a directive such as `no-cache="a, b"`.
+    /// The lowercase field names in a directive such as `no-cache="a, b"`.
     var unstoredFields: [String] = []
 
     init(_ headers: HTTPHeaders) {
@@ -31,7 +34,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
+    /// Parses a request's directives. Without `Cache-Control`, `Pragma: no-cache` applies (section 5.4).
     init(request headers: HTTPHeaders) {
         let hasField = headers.contains(.cacheControl)
         self.init(hasField ? headers : [:])
@@ -66,7 +69,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// RFC 9111, section 1.2.2. Numbers above 2^31, or 68 years, count as 2^31.
+    /// Parses a number of seconds (RFC 9111, section 1.2.2). Numbers above 2^31, or 68 years, count as 2^31.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
         // A number with more than 64 bits is valid.
@@ -74,12 +77,12 @@ struct CacheDirectives: Sendable, Hashable {
     }
 }
 
-/// The field's bytes, which saves creating strings.
+/// A directive as bytes of the field, which saves creating strings.
 struct DirectiveBytes {
     struct Name {
         fileprivate let bytes: ArraySlice<UInt8>
 
-        /// Ignores case. The word must be lowercase.
+        /// Compares a name with a lowercase word, ignoring case.
         static func ~= (word: String, name: Name) -> Bool {
             if name.bytes.count != word.utf8.count { return false }
             let start = name.bytes.startIndex
@@ -109,10 +112,11 @@ struct DirectiveBytes {
         return QuotedString.content(text) ?? text
     }
 
-    /// Skips empty items and white space around items (RFC 9110, section 5.6.1).
+    /// Calls a closure for each directive of a field. Skips empty items and white space around items (RFC 9110, section
+    /// 5.6.1).
     ///
-    /// An unclosed quotation mark could hide `no-store`, so the text after it is also read as directives. Further marks
-    /// in it don't count.
+    /// An unclosed quotation mark could hide `no-store`, so the text after it is also read as directives. In this text,
+    /// more quotation marks don't begin a quoted value.
     static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
         let bytes = Array(field.utf8)
         guard let quote = forEach(in: bytes[...], readsQuotes: true, body) else { return }

@@ -34,9 +34,9 @@ public struct CachePolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - lifetime: The maximum age of a valid response, inclusive. If it's zero or negative, the cache isn't used.
-    ///   - version: The version of your app's data format. Entries with another version are misses. Defaults to 0.
-    ///   - partition: The user or other owner of the response, stored only as a keyed hash. An entry without a
-    ///     partition or with another partition is a miss and is replaced. Defaults to nil.
+    ///   - version: The version of your app's data format. An entry with another version is a miss. Defaults to 0.
+    ///   - partition: The user or other owner of the response, of which the cache stores only a MAC. An entry with
+    ///     another partition, or without a partition, is a miss and is replaced. Defaults to nil.
     public static func timed(_ lifetime: Duration, version: Int = 0, partition: String? = nil) -> CachePolicy {
         var policy = CachePolicy()
         if lifetime > .zero { policy.timed = Timed(lifetime: lifetime, version: version, partition: partition) }
@@ -50,11 +50,11 @@ public struct CachePolicy: Sendable, Hashable {
     /// after errors.
     ///
     /// - Parameters:
-    ///   - partition: The user or other owner of responses. The key contains its keyed hash. Defaults to nil, which
-    ///     separates users by the marks on their requests.
+    ///   - partition: The user or other owner of responses. The key contains a MAC of the partition. Defaults to nil,
+    ///     which separates users by the marks on their requests.
     ///   - staleIfError: How long past its lifetime a response can be served if the server can't be reached or responds
     ///     with 500, 502, 503 or 504. The server's `must-revalidate` and `no-cache` take precedence. Defaults to nil:
-    ///     only the server can allow it.
+    ///     stale responses are served only if the server allows it.
     public static func http(partition: String? = nil, staleIfError: Duration? = nil) -> CachePolicy {
         var policy = CachePolicy()
         policy.http = HTTP(partition: partition, staleIfError: staleIfError)
@@ -63,8 +63,8 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Returns a policy that combines a timed policy with an HTTP policy.
     ///
-    /// Without a valid timed entry, the request continues to the HTTP cache and its own entry. Responses are stored
-    /// twice.
+    /// Without a valid timed entry, the request continues to the HTTP cache, which has its own entry. Responses are
+    /// therefore stored twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -97,7 +97,7 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// The error of a call that needs a stored response, if the cache has no suitable one.
+/// The error of a call that needs a stored response, if the cache doesn't have a suitable response.
 public struct CacheMiss: CodedError, ExpectedError, Sendable {
     /// The type of the reasons. New reasons may be added, so write a `default` in a `switch`.
     public typealias Reason = FailureCode<CacheMiss>
@@ -121,7 +121,8 @@ public struct CacheMiss: CodedError, ExpectedError, Sendable {
         return "\(reason): \(words)"
     }
 
-    /// A sentence that no response is stored, or, if the cache doesn't serve the request at all, that something failed.
+    /// The sentence for users: no response is stored. If the cache doesn't serve the request at all, the sentence is
+    /// the general one for failures.
     public var failureSentence: FailureSentence {
         reason == .off || reason == .notInstalled ? .failed : .notStored
     }
@@ -138,7 +139,7 @@ extension FailureCode<CacheMiss> {
     public static var expired: Self { Self("expired", 4) }
     /// The stored entry has another version than the policy. See ``CachePolicy/timed(_:version:partition:)``.
     public static var versionMismatch: Self { Self("versionMismatch", 5) }
-    /// The stored entry has another partition than the policy, or none.
+    /// The stored entry has another partition than the policy, or has no partition.
     public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
     /// The stored entry was written by another version of the app.
     public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
@@ -150,12 +151,12 @@ extension FailureCode<CacheMiss> {
 enum TimedRules {
     struct Attributes: Sendable, Hashable {
         var version: Int
-        /// A keyed hash.
+        /// A MAC of the partition.
         var partition: String?
         var appVersion: String?
     }
 
-    /// A response exactly as old as the lifetime is valid.
+    /// Returns why an entry can't be served, or nil if it's valid. A response exactly as old as the lifetime is valid.
     ///
     /// - Parameters:
     ///   - expected: The attributes that would be stored now.

@@ -1,9 +1,10 @@
 public import Errand
 import ErrandMessageSyntax
 
-/// How the cache handled a request, in terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
+/// How the cache handled a request, in the terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///
-/// It's the reason in the `response.source` of a cached response, and the detail of the cache's notes for logs.
+/// For a cached response, `response.source` contains this status as its reason. The cache's notes for logs contain it
+/// as their details.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
@@ -17,7 +18,8 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         public static let method = Forward("method")
         /// There was no stored response for the URL.
         public static let uriMiss = Forward("uri-miss")
-        /// There are responses for the URL, but this request differs in a header field that their `Vary` names.
+        /// There are stored responses for the URL, but this request differs in a header field that the responses'
+        /// `Vary` names.
         public static let varyMiss = Forward("vary-miss")
         /// The stored entry isn't valid, for example because of another version.
         public static let miss = Forward("miss")

@@ -15,8 +15,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// Keeps the fields that describe the stored body, which may have been decoded since, and `Vary`, because the key
-    /// depends on it.
+    /// Returns the stored fields, updated with new fields. Keeps the fields that describe the stored body, because the
+    /// body may have been decoded since. Also keeps `Vary`, because the key depends on it.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -44,8 +44,8 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Section 4.3.4. If both have an entity tag, the tags must be equal. Otherwise, if both have a modification date,
-    /// the dates must be equal.
+    /// Whether a 304 confirms a stored response (section 4.3.4). If both have an entity tag, the tags must be equal.
+    /// Otherwise, if both have a modification date, the dates must be equal.
     ///
     /// - Parameter condition: The request's fields. If the 304 doesn't repeat a stored validator, the request must have
     ///   named only that validator.
@@ -65,7 +65,7 @@ enum HTTPCacheHeaders {
         return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Section 4.3.5. The validators and the length must be equal.
+    /// Whether two heads describe the same representation (section 4.3.5). The validators and the length must be equal.
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
@@ -110,7 +110,7 @@ struct StoredEntityTag {
         return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
-    /// Section 13.1.2.
+    /// Whether a condition such as `If-None-Match` names this tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
@@ -141,7 +141,7 @@ struct VaryRule: Sendable, Hashable {
     /// Whether `other` distinguishes all responses that this rule distinguishes.
     func isCovered(by other: VaryRule) -> Bool { !isStar && Set(names).isSubset(of: other.names) }
 
-    /// Combines lines and removes white space around commas (section 4.1).
+    /// Returns a field's value for comparison. Combines lines and removes white space around commas (section 4.1).
     static func value(of name: String, in headers: HTTPHeaders) -> String? {
         let values = headers.values(of: HTTPHeaderName(name))
         if values.isEmpty { return nil }

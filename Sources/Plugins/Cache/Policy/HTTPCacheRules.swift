@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// RFC 9111 for a private cache, as pure functions.
+/// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// Section 3.
+    /// Returns why a response can't be stored, or nil if it can (section 3).
     static func refusal(
         of response: HTTPResponse, to request: HTTPRequest, _ asked: CacheDirectives? = nil
     ) -> String? {
@@ -28,7 +28,8 @@ enum HTTPCacheRules {
         return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// RFC 9110, section 9.3.3: needs an explicit lifetime and a `Content-Location` with the same URL.
+    /// Whether a response to POST can be stored for GET (RFC 9110, section 9.3.3). Needs an explicit lifetime and a
+    /// `Content-Location` with the same URL.
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
@@ -57,7 +58,7 @@ enum HTTPCacheRules {
 
     enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
-        /// RFC 5861, section 3.
+        /// Serves the stored response and validates it in the background (RFC 5861, section 3).
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
 
@@ -71,7 +72,7 @@ enum HTTPCacheRules {
         var revalidates: Bool { if case .serveAndRevalidate = self { true } else { false } }
     }
 
-    /// From the call's mode and policy.
+    /// The preferences from the call's mode and the policy.
     struct CallPreferences: Sendable, Hashable {
         var requiresValidation = false
         var acceptsStale = false
@@ -108,7 +109,8 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// Section 4.2.4; RFC 5861, section 4.
+    /// Returns the cache's status for a stale response after an error, or nil if the response can't be served (section
+    /// 4.2.4; RFC 5861, section 4).
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -123,7 +125,7 @@ enum HTTPCacheRules {
 
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// Section 4.4.
+    /// Returns the URLs whose responses a response invalidates (section 4.4).
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [CacheKeyBuilder.url(request.url)]

@@ -19,7 +19,8 @@ enum HTTPConditions {
             || headers.contains(.ifUnmodifiedSince) || headers.contains(.range)
     }
 
-    /// - Parameter received: Counts as the modification date of a response that has neither `Last-Modified` nor `Date`.
+    /// - Parameter received: The date on which the response was received. It counts as the modification date of a
+    ///   response that has neither `Last-Modified` nor `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
@@ -41,7 +42,8 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// RFC 9110, section 13.1.5: a strong entity tag that matches, or exactly the stored date.
+    /// Whether an `If-Range` condition holds (RFC 9110, section 13.1.5): its strong entity tag matches, or its date is
+    /// exactly the stored date.
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -51,7 +53,8 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// The server has to handle several ranges, other units and malformed text.
+    /// Returns the range of a `Range` field, or nil if the server has to handle it: several ranges, other units or
+    /// malformed text.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)

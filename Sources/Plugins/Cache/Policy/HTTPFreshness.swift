@@ -31,7 +31,7 @@ struct HTTPFreshness: Sendable, Hashable {
         staleIfError = directives.staleIfError
     }
 
-    /// Section 4.2.1. Ignores `s-maxage`, which applies only to shared caches.
+    /// Returns the response's lifetime (section 4.2.1). Ignores `s-maxage`, which applies only to shared caches.
     private static func lifetime(
         _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
     ) -> (Int64, Bool) {
@@ -50,7 +50,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
 
-    /// Section 5.1.
+    /// Returns the value of `Age` (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
         guard let first = headers.values(of: .age).first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
@@ -60,13 +60,13 @@ struct HTTPFreshness: Sendable, Hashable {
         directives.maxAge != nil || headers.contains(.expires)
     }
 
-    /// Section 4.2.3. Returns nil if the clock has been set back by more than a minute.
+    /// Returns the response's current age (section 4.2.3), or nil if the clock has been set back by more than a minute.
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
         return initialAge + Int64(min(max(resident, 0), 0x1p33))
     }
 
-    /// RFC 9110, section 15.1.
+    /// The statuses whose responses can have a heuristic lifetime (RFC 9110, section 15.1).
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

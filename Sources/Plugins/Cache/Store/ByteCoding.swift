@@ -51,7 +51,7 @@ struct ByteReader {
         return bytes.withSpan { $0.littleEndian(at: offset) }
     }
 
-    /// Rejects numbers that can't fit. Each element has at least four bytes.
+    /// Reads a number of elements. Rejects numbers that can't fit, because each element has at least four bytes.
     mutating func count() throws(Fault) -> Int {
         let count = Int(try uint32())
         guard count <= (bytes.count - offset) / 4 else { throw Fault() }
