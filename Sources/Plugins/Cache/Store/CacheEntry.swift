@@ -18,7 +18,8 @@ public struct CacheEntry: Sendable {
 
 /// The metadata of an entry. Save it with ``encoded()`` and restore it with ``init(encoded:)``.
 ///
-/// It contains no secrets. Partitions are keyed hashes, and sensitive headers such as `Set-Cookie` are left out.
+/// The metadata doesn't contain secrets. Only a MAC of the partition is stored, and sensitive headers such as
+/// `Set-Cookie` are left out.
 public struct CacheEntryHead: Sendable, Hashable {
     enum Kind: UInt8 { case timed = 1, http = 2, index = 3 }
 
@@ -49,7 +50,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
     /// The URL of the request, without its fragment.
     public var url: String { fields[0].url }
-    /// After redirects. A string, because it usually equals the request's parsed URL.
+    /// The response's URL after redirects. A string, because it usually equals the request's parsed URL.
     var responseURL: String { fields[0].responseURL }
     var status: Int { fields[0].status }
     var headers: HTTPHeaders {
@@ -63,24 +64,24 @@ public struct CacheEntryHead: Sendable, Hashable {
     public var expires: Date { fields[0].expires }
     /// The tags by which the entry can be removed.
     public var tags: [String] { fields[0].tags }
-    /// A keyed hash of the policy's partition, or nil without a partition.
+    /// A MAC of the policy's partition, or nil without a partition.
     public var partition: String? { fields[0].partition }
     var timed: TimedRules.Attributes {
         get { fields[0].timed }
         set { fields[0].timed = newValue }
     }
     var fresh: HTTPFreshness { fields[0].fresh }
-    /// In an index: the header names that distinguish variants, most recently stored first.
+    /// The header names that distinguish an index's variants, most recently stored first.
     var variants: [[String]] {
         get { fields[0].variants }
         set { fields[0].variants = newValue }
     }
-    /// In an index or record: the serial number that valid entries have as their `generation`.
+    /// The serial number of an index or record. Valid entries have this number as their `generation`.
     var serial: UInt64 {
         get { fields[0].serial }
         set { fields[0].serial = newValue }
     }
-    /// The index's or record's serial number when the entry was stored, or 0.
+    /// The serial number of the entry's index or record when the entry was stored, or 0.
     var generation: UInt64 {
         get { fields[0].generation }
         set { fields[0].generation = newValue }
@@ -106,7 +107,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         fields[0].expires = received + Double(fresh.lifetime - fresh.initialAge)
     }
 
-    /// For fields that are read-only for authors of stores.
+    /// Changes fields that are read-only for authors of stores.
     mutating func change(_ change: (inout Fields) -> Void) { change(&fields[0]) }
 
     /// Creates the head of a timed entry for a GET, for tests of stores.
@@ -121,7 +122,7 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
 
     var byteCount: Int64 {
-        // The estimated overhead of an allocation. A text of more than 15 bytes has its own.
+        // The estimated overhead of an allocation. A text of more than 15 bytes has its own allocation.
         let block = 32
         var count = 1024 + 2 * (url.utf8.count + block) + (partition == nil ? 0 : 64 + block)
         for field in headers { count += field.name.rawName.utf8.count + field.value.utf8.count + 64 + 2 * block }
@@ -130,7 +131,7 @@ public struct CacheEntryHead: Sendable, Hashable {
         return Int64(count)
     }
 
-    /// Returns nil if the URL is invalid, because the store is damaged.
+    /// Returns the stored response, or nil if the URL is invalid, because the store is damaged.
     func response(
         to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
     ) -> HTTPResponse? {

@@ -8,21 +8,27 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(MyStore())])
 /// ```
 ///
-/// A store keeps an entry until it's removed or evicted. It may drop entries, but must never return one key's entry for
-/// another. It must have a limit. If a store throws, the cache notes the error for logs and the request continues.
-/// Methods are called concurrently, off the caller's actor. Test your store with the conformance suite in
+/// A store keeps an entry until it's removed or evicted. A store:
+///
+/// - may drop entries, but must never return one key's entry for another key.
+/// - must have a limit.
+/// - can throw. The cache then notes the error for logs, and the request continues.
+///
+/// The methods are called concurrently, off the caller's actor. Test your store with the conformance suite in
 /// `ErrandCacheTesting`.
 public protocol CacheStore: AnyObject, Sendable {
     /// Returns a key's entry, if it exists, and marks it as recently used.
     func entry(for key: CacheKey) async throws -> CacheEntry?
 
-    /// Stores an entry, which replaces the earlier entry with the same key. Read a streamed body to the end. If reading
-    /// throws, keep the earlier entry and rethrow. If the entry is removed in the meantime, don't add it
-    /// (``InFlightWrites``).
+    /// Stores an entry, which replaces the earlier entry with the same key.
+    ///
+    /// Read a streamed body to the end. If reading throws, keep the earlier entry and rethrow. If the entry is removed
+    /// while you read the body, don't add it. ``InFlightWrites`` helps with this.
     func store(_ entry: CacheEntry, for key: CacheKey) async throws
 
-    /// Replaces the head of an entry and keeps the body. Returns false and changes nothing if the entry doesn't exist
-    /// or its head isn't `old`. Compare ``CacheEntryHead/encoded()``, because encoding rounds dates.
+    /// Replaces the head of an entry and keeps the body. If the entry doesn't exist or its head isn't `old`, returns
+    /// false and doesn't change the store. Compare the heads by their ``CacheEntryHead/encoded()``, because encoding
+    /// rounds dates.
     ///
     /// The default implementation reads the entry and stores it again, which undoes a removal in between. Implement
     /// this method if others use the store at the same time, or if it can avoid copying the body.
@@ -34,10 +40,10 @@ public protocol CacheStore: AnyObject, Sendable {
     /// Removes every entry whose head matches.
     func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws
 
-    /// Returns a secret for keyed hashes of values that must not be stored as plain text.
+    /// Returns a secret key. The cache uses it to store MACs of values that must not be stored as plain text.
     ///
-    /// The secret contains at least 16 random bytes. Persist it if entries outlive the process, because after a change,
-    /// entries that depend on it are misses.
+    /// The secret contains at least 16 random bytes. Persist it if entries outlive the process: after the secret
+    /// changes, entries that depend on it are misses.
     func secret() async throws -> Data
 }
 

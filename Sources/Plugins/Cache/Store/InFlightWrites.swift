@@ -1,7 +1,7 @@
 /// The writes of a store that are still reading their bodies, so a removal can stop them.
 ///
-/// The body of an entry can be a stream that takes a while to arrive. If the entry is removed in the meantime, the
-/// store must not add it afterwards:
+/// The body of an entry can be a stream that takes a while to arrive. If the entry is removed while the store reads the
+/// body, the store must not add the entry afterwards:
 ///
 /// ```swift
 /// actor MyStore: CacheStore {

@@ -17,7 +17,8 @@ struct DiskContent: ~Copyable {
         self.memory = memory
     }
 
-    /// For shorter bodies, copying costs less than keeping the head in memory.
+    /// The smallest length of a body that takes over the memory. For shorter bodies, copying costs less than keeping
+    /// the head in memory.
     private static let ownedLength = 4096
 
     /// Returns nil if any part of the file is damaged. `open` decrypts a part.
@@ -73,7 +74,7 @@ struct DiskContent: ~Copyable {
     }
 }
 
-/// A long body, read and checked in chunks. Its file stays open even if another file replaces it.
+/// A long body, read and checked in chunks. The body's file stays open even if another file replaces it.
 final class DiskBodySource: HTTPBodySource {
     private struct State: ~Copyable {
         let file: DiskFile

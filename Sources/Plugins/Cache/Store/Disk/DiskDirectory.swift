@@ -16,7 +16,7 @@ import Synchronization
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
-        /// The last element is evicted first.
+        /// The files to evict. The last element is evicted first.
         var candidates: [EvictionCandidate] = []
     }
 
@@ -28,7 +28,7 @@ final class DiskDirectory: Sendable {
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// By the first word of the digest. Recorded in the files before the next eviction.
+    /// The recent uses by the first word of the digest. They are recorded in the files before the next eviction.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -45,10 +45,12 @@ final class DiskDirectory: Sendable {
 
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far uses can be ahead of the clock, in nanoseconds, so two uses don't get the same time.
+    /// How far recorded uses can be ahead of the clock, in nanoseconds. A use can get a time in the future, so two uses
+    /// don't get the same time.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// In nanoseconds. Each result is later than all earlier results, unless the clock was set back.
+    /// Returns the time of a use, in nanoseconds. Each result is later than all earlier results, unless the clock was
+    /// set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -60,7 +62,8 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// If the last recorded use is less than a minute old, records this use only before the next eviction.
+    /// Records a use of a file. If the last recorded use is less than a minute old, records this use only before the
+    /// next eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
@@ -103,7 +106,7 @@ final class DiskDirectory: Sendable {
 
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Also removes the partial files of killed writers.
+    /// Creates the directories and removes the partial files of killed writers.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -124,8 +127,8 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Returns whether the caller should call ``refreshCandidates()``. Returns nil if the condition is false, which is
-    /// evaluated with the store's lock held.
+    /// Moves a complete file to its place. Returns whether the caller should call ``refreshCandidates()``, or nil if
+    /// the condition is false. The condition is evaluated with the store's lock held.
     func install(
         _ temporary: String, _ digest: [UInt8], where condition: () -> Bool
     ) throws(DiskFile.Failure) -> Bool? {
@@ -150,6 +153,8 @@ final class DiskDirectory: Sendable {
 
     func finishInstalling() throws(DiskFile.Failure) { try withLockedUsage { _, _ throws(DiskFile.Failure) in } }
 
+    /// Removes a file.
+    ///
     /// - Parameter isArriving: Whether a write may be installing the entry right now. If so, waits for the write.
     func remove(_ digest: [UInt8], evenIfAbsent isArriving: Bool = false) throws(DiskFile.Failure) {
         let path = path(of: digest)
@@ -201,7 +206,7 @@ final class DiskDirectory: Sendable {
     }
 }
 
-/// Evicted only if it hasn't been used since the scan.
+/// A file that may be evicted. It's evicted only if it hasn't been used since the scan.
 struct EvictionCandidate: Sendable {
     let name: String
     let status: DiskFile.Status
@@ -216,7 +221,7 @@ extension DiskDirectory {
 
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
-    /// Without the lock, because each file is checked again before its eviction.
+    /// Finds new candidates. Doesn't take the lock, because each file is checked again before its eviction.
     func refreshCandidates() {
         if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
         recordUses()
@@ -266,7 +271,7 @@ extension DiskDirectory {
         }
     }
 
-    /// For a full disk. Returns whether it evicted any file.
+    /// Evicts files because the disk is full. Returns whether it evicted any file.
     private func evict(bytes: Int64) -> Bool {
         do {
             return try withLockedUsage { state, usage throws(DiskFile.Failure) in
@@ -305,7 +310,7 @@ extension DiskDirectory {
         try? removeAbandonedFiles()
     }
 
-    /// The candidates are the least recently used eighth.
+    /// Scans the directory. The candidates are the least recently used eighth of the files.
     private func scan(atMost limit: Int) -> (usage: DiskUsage, candidates: [EvictionCandidate]) {
         var usage = DiskUsage()
         var all: [EvictionCandidate] = []
@@ -316,7 +321,7 @@ extension DiskDirectory {
             usage.files += 1
             all.append(EvictionCandidate(name: name, status: status))
         }
-        // Timestamps in the future are from before the clock was set back.
+        // Timestamps in the future count as the oldest, because they're from before the clock was set back.
         let end = Self.now + Self.clockSlack
         all.sort { a, b in
             (a.status.used > end) == (b.status.used > end) ? a.status.used > b.status.used : b.status.used > end

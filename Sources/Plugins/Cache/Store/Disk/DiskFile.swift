@@ -18,7 +18,7 @@ struct DiskFile: ~Copyable {
 
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// In nanoseconds since 1970. Stored as the modification time.
+        /// The time of the last use in nanoseconds since 1970. Stored as the file's modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -48,7 +48,7 @@ struct DiskFile: ~Copyable {
 
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// Only the owner can access the file.
+    /// Creates a file that only its owner can access.
     init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
     init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
@@ -77,7 +77,7 @@ struct DiskFile: ~Copyable {
 
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Excludes other processes and other stores in this process.
+    /// Takes the file's lock, which excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -91,7 +91,7 @@ struct DiskFile: ~Copyable {
 
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Only the owner can access the directory. Also creates its parents.
+    /// Creates a directory that only its owner can access, and its parents.
     ///
     /// - Parameter replacingFile: Whether to rename a regular file at this path.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {

@@ -18,9 +18,10 @@ import ErrandSupport
 /// ```
 ///
 /// An update writes the new head, then clears the old head's slot. If the writer is killed before the new head is
-/// complete, the old head stays valid. If it's killed between the two steps, the head with the higher number is valid.
-/// Later damage to the new head makes the entry invalid and never restores an older head. Changed bytes, a truncated
-/// file and a wrong file name each fail a check before any byte is served.
+/// complete, the old head stays valid. If the writer is killed before it clears the old slot, the head with the higher
+/// number is valid. Later damage to the new head makes the entry invalid and never restores an older head.
+///
+/// Changed bytes, a truncated file and a wrong file name each fail a check before any byte is served.
 struct DiskFormat: Sendable, Hashable {
     static let prefixLength = 80
     static let chunkLength = 256 << 10
@@ -86,7 +87,7 @@ struct DiskFormat: Sendable, Hashable {
         return Data(writer.bytes) + head
     }
 
-    /// The range is relative to the first slot.
+    /// A head and its slot. The slot's range is relative to the first slot.
     struct Head: Sendable {
         var range: Range<Int>
         var slot: Int

@@ -10,12 +10,13 @@ import Synchronization
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The first use creates the directory, accessible only to its owner. A regular file at its path is renamed with the
-/// suffix `.replaced`. The store uses only the subdirectory `errand-cache`, which is excluded from backups on Apple's
-/// platforms.
+/// The first use creates the directory, accessible only to its owner. If a regular file exists at the directory's path,
+/// the store renames the file with the suffix `.replaced`. The store uses only the subdirectory `errand-cache`, which
+/// is excluded from backups on Apple platforms.
 ///
-/// An entry appears completely or not at all. A damaged entry, or one of another version, is removed and counts as a
-/// miss. An entry that is being written temporarily uses space beyond the limit, up to a quarter of it. Use the same
+/// An entry appears completely or not at all. A damaged entry, or an entry that another version of the format wrote, is
+/// removed and counts as a miss. While an entry is being written, it can temporarily use space beyond the limit, up to
+/// a quarter of the limit. Use the same limit for all stores of a directory.
 /// limit for all stores of a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they're written and decrypts them after they're read.
@@ -39,11 +40,11 @@ public final class DiskStore: CacheStore {
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
-    /// Writes of other stores in the same directory can't be stopped.
+    /// This store's writes. Writes by other stores in the same directory can't be stopped.
     private let writes = Mutex(InFlightWrites())
-    /// Up to this body length, a new head rewrites the whole entry.
+    /// The maximum length of a body for which a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Up to this length, a file is read and checked at once. Longer bodies are streamed.
+    /// The maximum length of a file that is read and checked at once. Longer bodies are streamed.
     static let wholeLength: Int64 = 1 << 20
 
     /// Creates a store for a directory.
@@ -59,14 +60,16 @@ public final class DiskStore: CacheStore {
         files = DiskDirectory(root: directory.path, limit: limit)
     }
 
-    /// Returns a key's entry after checking it. A body in a file of more than 1 MiB is a stream that is checked in
-    /// chunks. Before a damaged chunk, the stream throws, and the entry is removed.
+    /// Returns a key's entry after checking it.
+    ///
+    /// If the file has more than 1 MiB, the body is a stream that is checked in chunks. When the stream reaches a
+    /// damaged chunk, it throws, and the entry is removed.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
         let path = files.path(of: digest)
         do {
             if let entry = try read(path, digest) { return entry }
-            // A writer may have been replacing the head.
+            // Read the file again, because a writer may have been replacing its head.
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
@@ -98,13 +101,14 @@ public final class DiskStore: CacheStore {
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Stores an entry of up to a quarter of the limit. Throws ``CacheStoreError`` or the error of the body.
+    /// Stores an entry of up to a quarter of the limit. Throws ``CacheStoreError``, or the error that reading the body
+    /// throws.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         _ = try await store(entry, for: key, replacing: nil)
     }
 
-    /// With `old`, returns false and keeps the current file unless its head is still `old` when the new file is
-    /// written.
+    /// Stores an entry. With `old`, returns false and keeps the current file unless its head is still `old` when the
+    /// new file is written.
     @concurrent func store(
         _ entry: CacheEntry, for key: CacheKey, replacing old: CacheEntryHead?
     ) async throws -> Bool {
@@ -196,7 +200,7 @@ public final class DiskStore: CacheStore {
         file.touch(files.nextUse())
     }
 
-    /// Writes a new head. Copies the body only if there's no room for the head.
+    /// Replaces an entry's head. Copies the body only if the file has no room for the new head.
     @concurrent public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) async throws -> Bool {

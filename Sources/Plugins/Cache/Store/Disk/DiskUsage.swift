@@ -9,7 +9,7 @@ struct DiskUsage: Sendable {
 
     init() {}
 
-    /// Fails if the contents are damaged or the last change didn't finish.
+    /// Reads the usage file. Fails if its contents are damaged or the last change didn't finish.
     init?(reading file: borrowing DiskFile?) {
         guard let data = try? file?.read(32, at: 0) else { return nil }
         let record = data.span
@@ -37,7 +37,7 @@ extension DiskDirectory {
         }
     }
 
-    /// Holds the store's lock during `body`. If the process crashes in `body`, the next process counts the files.
+    /// Runs `body` with the store's lock held. If the process crashes in `body`, the next process counts the files.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -62,7 +62,7 @@ extension DiskDirectory {
         return try result.get()
     }
 
-    /// Opens the file again if another process has replaced the directory.
+    /// Opens the usage file. Opens it again if another process has replaced the directory.
     private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
         let path = root + "/usage"
         for attempt in 0... {

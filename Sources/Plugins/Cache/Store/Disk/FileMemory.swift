@@ -28,7 +28,7 @@ struct FileMemory: ~Copyable {
         try unsafe body(memory.bindMemory(to: UInt8.self).span)
     }
 
-    /// The data keeps the whole memory alive. Traps if the range is out of bounds.
+    /// Returns data that takes over the memory and keeps the whole memory alive. Traps if the range is out of bounds.
     consuming func data(_ range: Range<Int>) -> Data {
         let memory = unsafe memory
         discard self
