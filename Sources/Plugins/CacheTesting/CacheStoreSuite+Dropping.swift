@@ -3,8 +3,8 @@ import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// Wraps a store that may drop entries, and returns its own copy of a dropped entry, so cases can expect every entry.
-/// Doesn't hide a wrong entry.
+/// Wraps a store that may drop entries. If the store has dropped an entry, returns a copy that the wrapper kept, so
+/// cases can expect every entry. A wrong entry isn't hidden.
 actor KeepingStore: CacheStore {
     private let store: any CacheStore
     private var known: [CacheKey: (head: CacheEntryHead, body: Data)] = [:]

@@ -222,7 +222,7 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// The removal may wait for the store.
+    /// Writes an entry and removes it meanwhile. The removal may wait for the store.
     private static func write(
         _ source: HeldBody, _ key: CacheKey, in store: any CacheStore,
         removing remove: @escaping @Sendable () async throws -> Void
@@ -370,7 +370,7 @@ extension CacheStoreSuite {
     ]
 }
 
-/// A body whose second chunk waits until it's opened.
+/// A body whose second chunk waits until the test opens the body.
 private final class HeldBody: HTTPBodySource {
     private struct State {
         var count = 0

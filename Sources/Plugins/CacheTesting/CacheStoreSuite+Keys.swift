@@ -2,9 +2,8 @@ import Errand
 import ErrandCache
 import ErrandEssentials
 
-/// Checks that no key returns another key's entry. The store may drop entries.
-///
-/// Finds stores that look up entries by a short hash or a part of a digest.
+/// Checks that a store never returns one key's entry for another key. Finds stores that look up entries by a short hash
+/// or a part of a digest. The store may drop entries.
 struct KeyLaw: Sendable {
     let count: Int
     let seed: UInt64

@@ -6,13 +6,14 @@ import Synchronization
 /// Compares random operations on a store with a model.
 ///
 /// Every result on a key must fit some sequential order of the operations (linearizability). Keys that differ in one
-/// byte, or that share a short hash, must not share an entry. Long sequences reach rare work such as compaction. A
-/// failure is reduced to the fewest operations and printed as a test.
+/// byte, or that share a short hash, must not share an entry. Long sequences are used to reach rare work such as
+/// compaction. A failure is reduced to the fewest operations and printed as a test.
 extension CacheStoreSuite {
-    /// Returns the laws. ``cases`` includes them with the defaults. Before a release, run more rounds.
+    /// Returns the cases that compare random operations with a model. ``cases`` includes them with the defaults. Before
+    /// a release, run more rounds.
     ///
     /// - Parameters:
-    ///   - rounds: The number of random sequences of operations for each law. Defaults to 60.
+    ///   - rounds: The number of random sequences of operations for each case. Defaults to 60.
     ///   - seed: The seed of the random operations. Defaults to 1, so failures repeat.
     ///   - mayDrop: Whether the store may drop any entry at any time, as in ``droppingCases``. Defaults to `false`.
     public static func laws(rounds: Int = 60, seed: UInt64 = 1, droppingEntries mayDrop: Bool = false) -> [Case] {
@@ -260,8 +261,8 @@ private struct StoreLaw: Sendable {
 
     // MARK: Judging
 
-    /// Whether some order of the operations explains all results, in which each takes effect between its start and its
-    /// end.
+    /// Whether some order of the operations explains all results. Each operation must take effect between its start and
+    /// its end.
     private func isExplained(_ records: [Record], isSerial: Bool) -> Bool {
         let steps = records.sorted { $0.begin < $1.begin }.flatMap { self.steps(of: $0) }
         if isSerial {
@@ -302,8 +303,7 @@ private struct StoreLaw: Sendable {
         var isSecond = false
         var isRemoval = false
         var reading = Int.max
-        /// Receives the key's value before the step. Returns whether the result is possible, and the value after the
-        /// step.
+        /// Applies a step to the key's value. Returns whether the result is possible, and the value after the step.
         let apply: (Int?) -> (Bool, Int?)
     }
 
@@ -396,7 +396,7 @@ private final class SlowBody: HTTPBodySource {
         (self.text, self.isTorn, self.history) = (text, isTorn, history)
     }
 
-    /// `nil` if the store hasn't read the first chunk.
+    /// When the store read the first chunk. `nil` if it hasn't read the chunk yet.
     var firstRead: Int? {
         let time = reading.load(ordering: .sequentiallyConsistent)
         return time == 0 ? nil : time

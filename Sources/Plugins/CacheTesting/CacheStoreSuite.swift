@@ -11,10 +11,11 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each case creates its own store. It must be empty, and keep at least 1 MB and 100 entries, including expired ones.
-/// For a store that drops entries earlier, use ``droppingCases``.
+/// Each case creates its own store. The new store must be empty, and keep at least 1 MB and 100 entries, including
+/// expired entries. For a store that drops entries earlier, use ``droppingCases``.
 ///
-/// Four cases run random operations. Two compare the results with a model, and two look for keys that a store confuses.
+/// Four cases run random operations. Two of them compare the results with a model, and the other two look for keys that
+/// the store confuses.
 public enum CacheStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {

@@ -37,7 +37,7 @@ final class OpenStores: Sendable {
         if let known = known(store) { return known }
         let opened = OpenStore(store, secret: try await store.secret())
         state.withLock { state in
-            // A request may return a new store each time.
+            // Forget the stores if there are too many, because a request may return a new store each time.
             if state.all.count >= 64 { state.all.removeAll() }
             state.all[ObjectIdentifier(store)] = opened
         }

@@ -2,14 +2,15 @@ import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// Combines a fast store with a large one. Reads try the fast store first and copy entries to it. Writes go to both.
+/// Combines a fast store with a large one. Reads try the fast store first. If only the large store has an entry, a read
+/// copies it to the fast store. Writes go to both stores.
 ///
 /// ```swift
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 ///
-/// While an entry is being changed, reads use the second store. An entry that several calls change at the same time
-/// isn't copied to the first.
+/// While an entry is being changed, reads use the large store. If several calls change an entry at the same time, it
+/// isn't copied to the fast store.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
@@ -50,7 +51,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Replaces the head in the second store, and in the first if it has the entry.
+    /// Replaces the head in the second store, and also in the first store if that has the entry.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         try await change(key) {
             let isDone: Bool
@@ -129,7 +130,7 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// If true, reads must use the second store.
+    /// Whether an entry is being changed. If so, reads must use the second store.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }
@@ -169,7 +170,7 @@ extension CacheStore {
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
 }
 
-/// Saves the cost of async calls for entries that are known without waiting.
+/// A store that returns entries without waiting if it can, which saves the cost of async calls.
 protocol ImmediateStore: CacheStore {
     func entryAtOnce(for key: CacheKey) -> KnownEntry
 }
