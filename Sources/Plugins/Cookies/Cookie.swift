@@ -11,13 +11,13 @@ import Synchronization
 public struct Cookie: Sendable, Hashable {
     /// Controls whether a browser sends the cookie with requests that other sites cause.
     ///
-    /// An app shows no pages of other sites, so a jar checks the attribute only when it stores the cookie.
+    /// An app doesn't show pages from other sites, so a jar checks the attribute only when it stores the cookie.
     public enum SameSite: String, Sendable, Hashable {
         /// Browsers never send the cookie with cross-site requests.
         case strict
         /// Browsers send the cookie with top-level navigation only.
         case lax
-        /// Browsers always send the cookie. It must be secure.
+        /// Browsers always send the cookie. The server must also mark it as secure.
         case none
         /// The server sent no `SameSite` attribute, or an unknown value.
         case unspecified
@@ -25,11 +25,11 @@ public struct Cookie: Sendable, Hashable {
 
     /// The cookie's name. If it's empty, only the value is sent.
     public var name: String
-    /// The cookie's value as the server wrote it, including quotes.
+    /// The cookie's value as the server wrote it, including quotation marks.
     public var value: String
     /// The host that the cookie belongs to, in lowercase, without a leading dot.
     public var domain: String
-    /// Whether the cookie is sent only to that host, and not to its subdomains.
+    /// Whether the cookie is sent only to its ``domain``, and not to subdomains.
     public var isHostOnly: Bool
     /// The path under which requests carry the cookie. Defaults to `/`.
     public var path: String
@@ -53,7 +53,7 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// Also compares the bytes of the values, unlike `==`.
+    /// Returns whether two cookies are equal. Also compares the bytes of the values, unlike `==`.
     func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
@@ -70,7 +70,7 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }
 
-/// Shared by the jar and its file writer.
+/// The cookies, shared by the jar and its file writer.
 final class CookieContents: Sendable {
     private let store: Mutex<CookieStore>
     private let holdsNone: Atomic<Bool>

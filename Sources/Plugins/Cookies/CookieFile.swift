@@ -6,17 +6,17 @@ import ErrandSupport
 /// A cookie file in curl's Netscape format: one cookie per line, seven fields separated by tabs.
 struct CookieFile: Sendable {
     private let path: String
-    /// In bytes.
+    /// The maximum size of a file in bytes.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// Blocks.
+    /// Reads the cookies. Blocks the thread.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
-            // Only a missing file counts as empty. Otherwise the next write would replace cookies that couldn't be
-            // read.
+            // Only a missing file counts as empty. If other failures counted as empty, the next write would replace
+            // cookies that couldn't be read.
             guard let size = try size() else { return [] }
             guard size <= Int64(Self.limit) else { throw failure("the file is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
@@ -31,7 +31,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Leaves out expired cookies. Blocks.
+    /// Writes the cookies, except expired ones. Blocks the thread.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
         do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
             throw failure("\(error)", false)
@@ -92,7 +92,8 @@ struct CookieFile: Sendable {
         return cookie
     }
 
-    /// Python writes an empty field for session cookies, and browser extensions write a fraction.
+    /// Parses the expiry of a cookie. Python writes an empty field for session cookies, and browser extensions write a
+    /// fraction.
     private static func seconds(_ field: String) -> Int64? {
         if field.isEmpty { return 0 }
         let digits = field.utf8.prefix(while: ASCII.isDigit)

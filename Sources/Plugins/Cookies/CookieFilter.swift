@@ -2,12 +2,12 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Sends the cookies of a jar with each request on the wire, and stores the cookies of each response, including
+/// Sends the cookies in a jar with each request on the wire, and stores the cookies from each response, including
 /// redirects.
 ///
-/// The group contains two filters. The first is a hop filter, which runs for each request on the wire. It adds cookies
-/// ahead of any cache, because cache keys may depend on them. The second runs right before the transport and stores
-/// cookies, so it also sees the responses to retries and background validations.
+/// This group contains two filters. The first filter runs for each request on the wire and adds the cookies. It runs
+/// ahead of any cache, because cache keys may depend on cookies. The second filter runs right before the transport and
+/// stores cookies, so it also sees the responses to retries and background validations.
 public struct CookieFilter: FilterGroup {
     /// The filter that adds cookies, and the filter that stores them.
     public let filters: [any Filter]
@@ -15,7 +15,7 @@ public struct CookieFilter: FilterGroup {
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// The request's own cookies take precedence.
+/// Adds the jar's cookies to a request. The request's own cookies take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -30,15 +30,15 @@ private struct CookieSender: Filter {
         return response
     }
 
-    /// For a response that a filter created without sending the request. `CookieKeeper` has stored the others. Cached
-    /// responses must not set cookies.
+    /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has already
+    /// stored the cookies of other responses. Cached responses must not set cookies.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
         if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 
     // Kept out of line, because inlining would enlarge an async frame that lives as long as the request.
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
-        // The file is written after the request that changed the jar has ended.
+        // Report a failed write here, because the file is written after the request that changed the jar has ended.
         if let failure = jar.takeFailure() { exchange.note("cookies", describing: failure) }
         let http = exchange.http
         var cookies = jar.entries(for: http.urlText, http.url, at: exchange.time.date)
@@ -81,7 +81,7 @@ private struct CookieKeeper: Filter {
 }
 
 extension CookieJar {
-    /// A rejected cookie doesn't fail the request: accessories receive a note instead.
+    /// Stores a response's cookies. A rejected cookie doesn't fail the request, but accessories receive a note.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,

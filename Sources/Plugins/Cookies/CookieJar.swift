@@ -1,7 +1,8 @@
 import Errand
 public import ErrandEssentials
 
-/// A cookie jar that follows RFC 6265bis: it stores the cookies of responses and returns the cookies for each request.
+/// A cookie jar that follows RFC 6265bis. It stores the cookies from responses, and returns the cookies to send with
+/// each request.
 ///
 /// ```swift
 /// let jar = CookieJar()
@@ -21,20 +22,25 @@ public final class CookieJar: Sendable {
 
     /// Creates a jar that keeps its cookies in a file in curl's Netscape format. Throws ``CookieFileError``.
     ///
-    /// Reads the file now, if it exists. Each write replaces the file atomically. Only its owner can read it.
+    /// If the file exists, it's read now. Each write replaces the file atomically. Only the file's owner can read it.
     ///
-    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes all pending
-    /// changes. It also writes them in ``save(at:)``, when it's released, and when the process ends by `exit` or by
-    /// returning from `main`. Pending changes are lost if the process crashes or is killed.
+    /// Responses don't wait for the file. The jar writes pending changes:
     ///
-    /// The file includes session cookies, but not SameSite, which the format lacks. A cookie with a tab in a field
-    /// stays in memory.
+    /// - one second after a change, by the agent's clock
+    /// - in ``save(at:)``
+    /// - when the jar is released
+    /// - when the process ends by `exit` or by returning from `main`
+    ///
+    /// Pending changes are lost if the process crashes or is killed.
+    ///
+    /// The file includes session cookies. It doesn't include SameSite, which the format lacks. A cookie with a tab in a
+    /// field isn't written to the file, but stays in memory.
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
     ///   - policy: The rules for storing cookies. Defaults to a policy with default values.
     ///   - droppingSessionCookies: Whether to skip the session cookies in the file. Defaults to false.
-    ///   - date: The date used to drop expired cookies. Defaults to now.
+    ///   - date: The current date, from which cookies count as expired. Defaults to now.
     public init(
         file url: URL, policy: CookiePolicy = CookiePolicy(), droppingSessionCookies: Bool = false,
         at date: Date = Date()
@@ -72,7 +78,7 @@ public final class CookieJar: Sendable {
         return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
     }
 
-    /// Parses the URL only if reading its text isn't enough.
+    /// Returns the entries for a request. Parses the URL only if reading its text isn't enough.
     func entries(
         for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date
     ) -> [CookieTable.Entry] {
@@ -82,7 +88,7 @@ public final class CookieJar: Sendable {
         return contents.read { $0.retrieve(for: origin, at: date) }
     }
 
-    /// Stores the cookie in a `Set-Cookie` field. Throws ``CookieRejection`` if the cookie is rejected.
+    /// Stores the cookie in the value of a `Set-Cookie` field. Throws ``CookieRejection`` if the cookie is rejected.
     public func store(_ setCookie: String, from url: URL, at date: Date = Date()) throws(CookieRejection) {
         try keep([HTTPHeaders.Field(.setCookie, setCookie)], from: url, at: date) { rejection throws(CookieRejection) in
             throw rejection
@@ -98,7 +104,7 @@ public final class CookieJar: Sendable {
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
-        // Outside the lock, because there may be thousands of fields.
+        // Parse the fields outside the lock, because there may be thousands of them.
         var (rejections, cookies): ([CookieRejection], [(set: SetCookie, isLatin1: Bool)]) = ([], [])
         let limits = contents.limits
         for field in fields {
@@ -113,7 +119,8 @@ public final class CookieJar: Sendable {
         for rejection in rejections { try rejected(rejection) }
     }
 
-    /// Stores a cookie that your app created. Throws ``CookieRejection`` if it breaks a rule for cookies of servers.
+    /// Stores a cookie that your app created. Throws ``CookieRejection`` if the cookie breaks a rule that applies to
+    /// servers' cookies.
     public func insert(_ cookie: Cookie, at date: Date = Date()) throws(CookieRejection) {
         let result = contents.change { store in
             Result { () throws(CookieRejection) in try store.insert(cookie, at: date) }
@@ -134,11 +141,12 @@ public final class CookieJar: Sendable {
         return contents.change { $0.remove(matching) }
     }
 
-    /// Writes the file now, if the jar has one and its cookies have changed since the last write.
+    /// Writes the file now. Does nothing if the jar has no file, or if its cookies haven't changed since the last
+    /// write.
     ///
     /// Call it after ``insert(_:at:)`` and ``remove(where:)``, which don't schedule a write. Also call it before the
-    /// process may be killed, for example when an app enters the background. Throws ``CookieFileError`` and then keeps
-    /// the changes pending.
+    /// process may be killed, for example when an app enters the background. If the file can't be written, throws
+    /// ``CookieFileError`` and keeps the changes pending.
     @concurrent public func save(at date: Date = Date()) async throws(CookieFileError) { try writer?.write(at: date) }
 
     /// Adds the cookies in a curl cookie file and returns how many were stored. Throws ``CookieFileError``.

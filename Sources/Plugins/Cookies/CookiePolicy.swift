@@ -20,7 +20,7 @@ public struct CookiePolicy: Sendable {
     /// Creates a policy in which every property has its default.
     public init() {}
 
-    /// `.distantPast` if the date is NaN or before 1970.
+    /// Returns when a cookie with this expiry ends. `.distantPast` if the expiry is NaN or before 1970.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
@@ -33,8 +33,8 @@ public struct CookiePolicy: Sendable {
 
 /// The limits on the number and size of the cookies in a jar.
 ///
-/// A full jar first removes expired cookies, then insecure cookies of a domain that has too many, then the least
-/// recently used (RFC 6265bis, section 5.7).
+/// If a jar is full, it first removes expired cookies, then insecure cookies of a domain that has too many, then the
+/// least recently used cookies (RFC 6265bis, section 5.7).
 public struct CookieLimits: Sendable, Hashable {
     /// The maximum number of cookies per domain. Defaults to 180; from 1 to 1,000.
     public var maximumCookiesPerDomain = 180
@@ -56,15 +56,15 @@ public struct CookieLimits: Sendable, Hashable {
     var allowedCookiesOfDomain: Int { min(max(1, maximumCookiesPerDomain), 1_000) }
 }
 
-/// The domains under which anyone can register a name, so a cookie must not cover them (RFC 6265bis, section 5.7, and
-/// publicsuffix.org).
+/// The domains under which anyone can register a name, such as `com` and `co.uk`. A cookie must not cover such a domain
+/// (RFC 6265bis, section 5.7, and publicsuffix.org).
 ///
 /// ```swift
 /// var policy = CookiePolicy()
 /// policy.publicSuffixes = PublicSuffixes(list: text)      // the file public_suffix_list.dat
 /// ```
 ///
-/// The library doesn't include the list, because it changes weekly.
+/// The library doesn't include the list of publicsuffix.org, because the list changes weekly.
 public struct PublicSuffixes: Sendable {
     private let test: @Sendable (String) -> Bool
 
@@ -109,7 +109,7 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// As in the hosts of URLs.
+    /// Returns a name in ASCII, as in the hosts of URLs.
     private static func ascii(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         return name.split(separator: ".", omittingEmptySubsequences: false).map { label in
@@ -121,7 +121,8 @@ public struct PublicSuffixes: Sendable {
         }.joined(separator: ".")
     }
 
-    /// Also true for an empty label. Ignores the trailing dot of an absolute name (RFC 1034, section 3.1).
+    /// Returns whether a domain is a public suffix. Also true for a domain with an empty label. Ignores the trailing
+    /// dot of an absolute name (RFC 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

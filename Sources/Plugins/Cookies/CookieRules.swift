@@ -6,7 +6,7 @@ import ErrandSupport
 struct CookieOrigin {
     let host: String
     let path: String
-    /// Also true for a connection that stays on this device.
+    /// Whether the connection is secure. Also true for a connection that stays on this device.
     let isSecure: Bool
 
     init?(_ url: URL) {
@@ -21,11 +21,12 @@ struct CookieOrigin {
         isSecure = scheme == "https" || scheme == "wss" || Self.loopbackHosts.contains(host)
     }
 
-    /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox accept these hosts.
+    /// The hosts on this device. RFC 6265bis leaves it to clients which connections are secure. curl, Chromium and
+    /// Firefox accept these hosts.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
-    /// Reads an ordinary URL faster than `URL` does. Returns nil for user information, or unusual characters in the
-    /// scheme, host or path.
+    /// Reads an ordinary URL faster than `URL` does. Fails for user information, or unusual characters in the scheme,
+    /// host or path.
     init?(plain text: String) {
         let parts = text.withSpan { bytes -> (host: String, path: String, isSecure: Bool)? in
             let isSecure = "https://".withSpan { bytes.starts(with: $0) }
@@ -62,7 +63,7 @@ struct CookieOrigin {
         return host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? host.lowercased() : host
     }
 
-    /// RFC 6265bis, section 5.1.4.
+    /// The path of a cookie without a `Path` attribute (RFC 6265bis, section 5.1.4).
     var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             slash > path.startIndex
@@ -72,7 +73,7 @@ struct CookieOrigin {
 }
 
 enum CookieRules {
-    /// RFC 6265bis, section 5.1.3. An IP address matches only itself.
+    /// Whether a cookie's domain covers a host (RFC 6265bis, section 5.1.3). An IP address matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         if host.count == domain.count { return host.elementsEqual(domain) }
@@ -86,8 +87,8 @@ enum CookieRules {
         HostName.isAddress(host) ? [host] : [host] + domains(above: host).filter { !$0.isEmpty }
     }
 
-    /// Longest first. Skips names longer than DNS allows (RFC 1035, section 2.3.4), so the total length of the names
-    /// isn't quadratic.
+    /// Returns the domains above a host, longest first. Skips names longer than DNS allows (RFC 1035, section 2.3.4),
+    /// so the total length of the names isn't quadratic.
     static func domains(above host: String) -> some Sequence<String> {
         sequence(state: host.utf8[...]) { rest in
             while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -98,10 +99,10 @@ enum CookieRules {
         }
     }
 
-    /// In bytes, including the trailing dot of an absolute name.
+    /// The maximum length of a name in bytes, including the trailing dot of an absolute name.
     private static let longestName = 254
 
-    /// Section 5.1.4.
+    /// Whether a cookie's path covers a request's path (section 5.1.4).
     static func matches(path: String, cookiePath: String) -> Bool {
         (path.isEmpty ? "/" : path).withSpan { path in
             cookiePath.withSpan { cookiePath in
@@ -112,7 +113,8 @@ enum CookieRules {
         }
     }
 
-    /// Section 5.4. Without a name, checks the value.
+    /// Checks the attributes that a prefix such as `__Host-` requires (section 5.4). For a cookie without a name,
+    /// checks the value.
     static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
         let name = cookie.name.isEmpty ? cookie.value : cookie.name
         let isSecure = begins(name, with: "__Secure-")
@@ -131,8 +133,8 @@ enum CookieRules {
 ///
 /// New cases may be added, so write a `default`.
 public enum CookieRejection: String, Error, Sendable, Hashable {
-    /// The cookie contains a control character other than a tab (5.6). In a cookie that your app created, also a
-    /// character that ends a name or value.
+    /// The cookie contains a control character other than a tab (5.6). For a cookie that your app created, also: it
+    /// contains a character that ends a name or value.
     case controlCharacter
     /// The cookie has neither a name nor a value (5.7).
     case empty
@@ -144,7 +146,7 @@ public enum CookieRejection: String, Error, Sendable, Hashable {
     case publicSuffix
     /// A `Secure` cookie arrived over an insecure connection (5.7).
     case insecureOrigin
-    /// A cookie that arrived over an insecure connection would replace or hide a secure one (5.7).
+    /// A cookie that arrived over an insecure connection would replace or hide a secure cookie (5.7).
     case shadowsSecureCookie
     /// The cookie has `SameSite=None` without `Secure` (5.7).
     case sameSiteNoneWithoutSecure

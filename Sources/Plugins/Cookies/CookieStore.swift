@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// RFC 6265bis, sections 5.7 and 5.8. The jar guards the store with a lock.
+/// Stores and retrieves cookies (RFC 6265bis, sections 5.7 and 5.8). The jar guards the store with a lock.
 struct CookieStore {
     private var table = CookieTable()
     /// Increases with each change that the cookie file must contain.
@@ -15,7 +15,7 @@ struct CookieStore {
 
     var count: Int { table.count }
 
-    /// Section 5.7. Returns the reasons for rejected cookies.
+    /// Stores the cookies of a response (section 5.7). Returns the reasons for rejected cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -53,14 +53,14 @@ struct CookieStore {
         return cookie
     }
 
-    /// Section 5.7, step 1, and the Cookie Store API.
+    /// Checks a cookie without a name (section 5.7, step 1, and the Cookie Store API).
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
         if cookie.value.utf8.contains(UInt8(ascii: "=")), !policy.keepsNamelessCookies { throw .namelessPair }
     }
 
-    /// Section 5.7, steps 7 to 10.
+    /// Sets a cookie's domain (section 5.7, steps 7 to 10).
     private func setDomain(
         of cookie: inout Cookie, _ domain: String, _ origin: CookieOrigin
     ) throws(CookieRejection) {
@@ -116,7 +116,7 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// The end of section 5.7.
+    /// Removes cookies above the limits (the end of section 5.7).
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -125,7 +125,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Keeps a cookie that has changed since the caller read it.
+    /// Removes cookies and returns how many were removed. Keeps a cookie that has changed since the caller read it.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -166,7 +166,7 @@ struct CookieStore {
 /// Detects insecure cookies that would hide a secure cookie (RFC 6265bis, section 5.7, step 16).
 struct SecureCookies {
     private var steps = 0
-    /// Comparisons per response. Above it, every insecure cookie is rejected.
+    /// The maximum number of comparisons per response. After more comparisons, every insecure cookie is rejected.
     private static let maximumSteps = 1 << 20
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {

@@ -4,7 +4,7 @@ import ErrandSupport
 /// Indexes a jar's cookies by domain, path and name, and orders them by last use and by expiry, so a request never
 /// scans all cookies.
 struct CookieTable {
-    /// A class, because a request copies its entries and a cookie has many fields.
+    /// A cookie in the table. A class, because a request copies its entries and a cookie has many fields.
     final class Entry: Sendable {
         let cookie: Cookie
         let pair: String
@@ -19,7 +19,7 @@ struct CookieTable {
         }
     }
 
-    /// A cookie that a host receives if the path, scheme and date match.
+    /// A cookie that is sent to a host if the path, scheme and date match.
     struct Candidate {
         fileprivate let slot: Int
         let entry: Entry
@@ -27,9 +27,9 @@ struct CookieTable {
     }
 
     struct Candidates {
-        /// In the order in which the cookies are marked as used.
+        /// The candidates, in the order in which the cookies are marked as used.
         let list: [Candidate]
-        /// In the order of section 5.8.3, for requests that receive all candidates.
+        /// The candidates' entries in the order of section 5.8.3, for requests that receive all candidates.
         let entries: [Entry]
 
         fileprivate init(_ list: [Candidate]) { (self.list, entries) = (list, CookieTable.sorted(list.map(\.entry))) }
@@ -43,7 +43,7 @@ struct CookieTable {
 
         init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
 
-        /// Compares bytes, because canonically equivalent strings would be equal.
+        /// Compares the bytes of the texts, because canonically equivalent strings would be equal.
         static func == (a: Key, b: Key) -> Bool {
             a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
                 && a.path.hasSameBytes(as: b.path)
@@ -54,7 +54,7 @@ struct CookieTable {
         /// Slots by path and key. Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// Insecure cookies. If the domain has too many cookies, they're removed first.
+        /// The insecure cookies. If the domain has too many cookies, the insecure cookies are removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }
@@ -66,9 +66,9 @@ struct CookieTable {
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
-    /// For recently used hosts. Each change of the table clears them.
+    /// The candidates for recently used hosts. Each change of the table clears them.
     private var candidates: [String: Candidates] = [:]
-    /// Most requests go to the same host as the last one.
+    /// The candidates for the last host, because most requests go to the same host as the previous request.
     private var last: (host: String, candidates: Candidates)?
     private static let (maximumHosts, maximumCandidates) = (64, 32)
 
@@ -140,7 +140,7 @@ struct CookieTable {
         }
     }
 
-    /// Insecure cookies first, and the least recently used first.
+    /// Removes cookies of a domain above a limit: insecure cookies first, and the least recently used first.
     mutating func removeExcess(of domain: String, beyond limit: Int) {
         while count(of: domain) > limit, let slot = firstToGo(of: domain), remove(slot) != nil {}
     }
@@ -158,7 +158,8 @@ struct CookieTable {
             ?? false
     }
 
-    /// Section 5.8.3: longer paths first, and older cookies first if the paths have equal lengths.
+    /// Sorts entries as section 5.8.3 requires: longer paths first, and older cookies first if the paths have equal
+    /// lengths.
     static func sorted(_ entries: [Entry]) -> [Entry] {
         if entries.count < 2 { return entries }
         return entries.sorted {
@@ -167,7 +168,8 @@ struct CookieTable {
         }
     }
 
-    /// Returns nil if there are so many cookies that a lookup by path is faster.
+    /// Returns the cookies that a host may receive. Returns nil if there are so many cookies that a lookup by path is
+    /// faster.
     mutating func candidates(for host: String) -> Candidates? {
         if let last, last.host.hasSameBytes(as: host) { return last.candidates }
         if let known = candidates[host] {
@@ -192,7 +194,7 @@ struct CookieTable {
         return new
     }
 
-    /// The table must not have changed since it returned the candidate.
+    /// Marks a cookie as used. The table must not have changed since it returned the candidate.
     mutating func use(_ candidate: Candidate) {
         order.use(candidate.slot, in: &all)
         if candidate.entry.cookie.isSecure {
@@ -224,7 +226,8 @@ struct CookieTable {
         }
     }
 
-    /// Looks up each prefix of the path, or compares all entries if they're few.
+    /// Calls a closure for each path that matches. Looks up each prefix of the path, or compares all entries if they're
+    /// few.
     private static func forEachPath(
         of paths: [String: [Key: Int]], above path: String, _ body: ([Key: Int]) -> Void
     ) {
@@ -305,7 +308,7 @@ struct UseOrder {
 
     private var links: [(previous: Int, next: Int)] = []
 
-    /// The slot must not be in a list.
+    /// Appends a slot to a list. The slot must not be in a list yet.
     mutating func append(_ slot: Int, to ends: inout Ends) {
         while links.count <= slot { links.append((-1, -1)) }
         links[slot] = (ends.last, -1)

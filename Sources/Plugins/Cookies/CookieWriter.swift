@@ -22,6 +22,8 @@ final class CookieWriter: Sendable {
     /// Held during a write, so only one write runs at a time.
     private let turn = Mutex(())
 
+    /// Creates a writer.
+    ///
     /// - Parameter contents: The cookies that the file already contains.
     init(_ file: CookieFile, _ contents: CookieContents) {
         (self.file, self.contents) = (file, contents)
@@ -29,7 +31,7 @@ final class CookieWriter: Sendable {
         ExitHook.add(self)
     }
 
-    /// The task doesn't retain the jar, which can be released meanwhile.
+    /// Plans a write if cookies have changed. The task doesn't retain the jar, which can be released meanwhile.
     func plan(by time: any TimeSource) {
         let former = state.withLock { state -> (any TimeSource)? in
             if state.written == contents.version || state.work != nil || state.hasEnded { return nil }
@@ -54,7 +56,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Returns the error only once.
+    /// Returns the error of a failed write, but each error only once.
     func takeFailure() -> CookieFileError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         hasFailed.store(false, ordering: .relaxed)
@@ -64,7 +66,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Allows the task to end if the cookies haven't changed since the version.
+    /// Returns whether the task can end, because the cookies haven't changed since the version.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -75,7 +77,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Blocks.
+    /// Writes the cookies if they have changed. Blocks the thread.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -88,13 +90,13 @@ final class CookieWriter: Sendable {
         try result.get()
     }
 
-    /// Blocks.
+    /// Writes the last changes and ignores failures. Blocks the thread.
     func writeLast() {
         let time = state.withLock { $0.time }
         try? write(at: time?.date ?? Date())
     }
 
-    /// Call it when the jar is released. Blocks.
+    /// Ends the writer and writes the last changes. Call it when the jar is released. Blocks the thread.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in

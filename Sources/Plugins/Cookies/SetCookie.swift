@@ -5,13 +5,13 @@ import ErrandMessageSyntax
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// In seconds.
+    /// The value of `Max-Age` in seconds.
     var maxAge: Int64?
     var expires: Date?
-    /// In lowercase, without a leading dot. Empty if the attribute is missing.
+    /// The value of `Domain` in lowercase, without a leading dot. Empty if the attribute is missing.
     var domain = ""
     var path: String?
-    /// Also true for an invalid `Path` attribute.
+    /// Whether the field has a `Path` attribute, even an invalid one.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
@@ -39,7 +39,7 @@ struct SetCookie: Sendable, Equatable {
         }
     }
 
-    /// The last of several attributes with the same name wins.
+    /// Reads an attribute. If several attributes have the same name, the last of them counts.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
@@ -63,7 +63,7 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// The number can have a minus sign (section 5.6.2).
+    /// Parses a number of seconds, which can have a minus sign (section 5.6.2).
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
@@ -119,7 +119,7 @@ enum CookieDate {
         }
     }
 
-    /// Other text may follow after a non-digit.
+    /// Parses a time. Other text may follow the time after a character that isn't a digit.
     private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
