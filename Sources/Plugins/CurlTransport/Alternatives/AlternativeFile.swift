@@ -13,7 +13,7 @@ struct AlternativeFile: Sendable {
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns an empty array if the file can't be read. Blocks.
+    /// Reads the offers. Returns an empty array if the file can't be read. Blocks the thread.
     func read(at now: UInt64, date: Date) -> [AlternativeTable.Offer] {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
@@ -22,7 +22,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Ignores failures, because servers repeat their offers. Blocks.
+    /// Writes the offers. Ignores failures, because servers repeat their offers. Blocks the thread.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in
@@ -47,7 +47,7 @@ struct AlternativeFile: Sendable {
     }
 }
 
-/// Writes HTTP/3 offers, one write at a time. Skips a snapshot if a newer one is waiting.
+/// Writes HTTP/3 offers to the file, one write at a time. Skips a snapshot if a newer one is waiting.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]

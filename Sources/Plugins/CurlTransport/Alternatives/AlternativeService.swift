@@ -5,10 +5,10 @@ import ErrandMessageSyntax
 struct AlternativeService: Sendable, Hashable {
     /// The name in TLS handshakes (RFC 7301), such as `h3`.
     var protocolName: String
-    /// Nil for the host of the origin.
+    /// The alternative's host, or nil for the host of the origin.
     var host: String?
     var port: Int
-    /// In seconds after the response. Defaults to a day (section 3.1).
+    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
     var maximumAge: Int
     /// Whether the alternative stays valid after a network change (section 3.1).
     var isPersistent: Bool
@@ -20,7 +20,7 @@ struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// Returns nil for `clear`, which invalidates earlier alternatives (section 3).
+    /// Returns the alternatives in a field, or nil for `clear`, which invalidates earlier alternatives (section 3).
     static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
         if items.contains("clear") { return nil }

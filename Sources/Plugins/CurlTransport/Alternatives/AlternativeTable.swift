@@ -5,8 +5,9 @@ import ErrandMessageSyntax
 
 /// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
-/// At first, a single request tries an offer, on a new connection that races TCP. After a response over HTTP/3, all
-/// requests use the offer. A failed offer is ignored for five minutes, and twice as long after each further failure.
+/// At first, a single request tries an offer, on a new QUIC connection that competes with a TCP connection. After a
+/// response over HTTP/3, all requests use the offer. A failed offer is ignored for five minutes, and twice as long
+/// after each further failure.
 struct AlternativeTable {
     struct Route: Equatable {
         let host: String
@@ -18,7 +19,7 @@ struct AlternativeTable {
         var origin: String
         var host: String
         var port: Int
-        /// In nanoseconds on the loop's clock.
+        /// When the offer expires, in nanoseconds on the loop's clock.
         var expires: UInt64
     }
 
@@ -31,7 +32,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration in the file.
+        /// The offer's expiration as written to the file.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -39,19 +40,20 @@ struct AlternativeTable {
 
     private var entries: [String: Entry] = [:]
 
-    /// Above this number, the offers that expire first are removed.
+    /// The maximum number of origins. With more, the offers that expire first are removed.
     static let maximumOrigins = 1_000
     static let protocolName = "h3"
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
-    /// In seconds.
+    /// The maximum age of an offer in seconds.
     static let longestAge = 365 * 86_400
 
     var isEmpty: Bool { entries.isEmpty }
 
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// Returns `nil` if there's no usable offer or another request is already trying it.
+    /// Returns the route for a request to an origin, or `nil` if there's no usable offer or another request is already
+    /// trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -69,11 +71,12 @@ struct AlternativeTable {
         }
     }
 
-    /// Returns `true` if the file should be written again. `services` is `nil` for `clear`.
+    /// Records the offers in a response. Returns `true` if the file should be written again. `services` is `nil` for
+    /// `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
-            // By leaving an alternative out of the field, a server withdraws it (section 3).
+            // If a server leaves an alternative out of the field, it withdraws the alternative (section 3).
             return entries.removeValue(forKey: origin) != nil
         }
         let age = Nanoseconds.of(.seconds(min(service.maximumAge, Self.longestAge)))
@@ -112,7 +115,8 @@ struct AlternativeTable {
         entries[origin]?.failures = 0
     }
 
-    /// Call this if the alternative couldn't be reached, lost its connection, or was slower than TCP.
+    /// Ignores an offer for a while. Call this if the alternative couldn't be reached, lost its connection, or was
+    /// slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -122,7 +126,7 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// Call this if the request that tried the offer ended without a result.
+    /// Allows another request to try the offer. Call this if the request that tried it ended without a result.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }
@@ -172,12 +176,13 @@ extension CurlLoop {
 
     static let misdirected = 421
 
-    /// Don't call this if the caller ended the transfer.
+    /// Records that a request over an alternative failed. Don't call this if the caller ended the transfer.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // If the server refused the stream, the request is sent again over the same alternative, which stays usable.
         if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
-        // If a response began and the connection didn't fail, perhaps only the stream ended, so the offer stays usable.
+        // If a response began and the connection didn't fail, perhaps only the stream ended. The offer then stays
+        // usable.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }
     }

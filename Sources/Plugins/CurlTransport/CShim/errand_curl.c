@@ -152,8 +152,8 @@ static const char *open_library(void **library) {
 
 #endif
 
-// Loads libcurl. Returns NULL, or the reason for a failure, which isn't remembered because it may be temporary. Call it
-// under `lock`.
+// Loads libcurl. Returns NULL on success, or the reason for a failure. A failure isn't remembered, because it may be
+// temporary. Call this under `lock`.
 static const char *load(void) {
     void *library;
     const char *fault = open_library(&library);

@@ -1,4 +1,4 @@
-// Ending the process while transfers are running.
+// Handles the end of the process while transfers are running.
 #ifndef ERRAND_EXIT_H
 #define ERRAND_EXIT_H
 #if defined(__linux__)

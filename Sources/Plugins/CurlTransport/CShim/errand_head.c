@@ -166,8 +166,8 @@ static int has_coding(const char *list, size_t count) {
     return 0;
 }
 
-// Returns the length if all members of a Content-Length list are the same number, which must also equal `known` unless
-// that is negative. Otherwise returns -1.
+// Returns the length if all members of a Content-Length list are the same number. Unless `known` is negative, the
+// number must also equal `known`. Otherwise returns -1.
 static int64_t length_in(const char *list, size_t count, int64_t known) {
     size_t end = 0;
     for (size_t start = 0; start <= count; start = end + 1) {

@@ -23,7 +23,7 @@ import ErrandSupport
 
     deinit { unsafe errand_decoder_free(decoder) }
 
-    /// The input may end before the first byte or after the end of a stream.
+    /// Whether the input may end here: before the first byte, or after the end of a stream.
     var isComplete: Bool { isEnded || !isBegun }
 
     func feed(_ data: Data) { input = data }

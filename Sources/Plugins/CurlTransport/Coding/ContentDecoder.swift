@@ -12,10 +12,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// Call ``next()`` until it returns `nil` first. Otherwise, earlier input is lost.
+    /// Adds encoded bytes. First call ``next()`` until it returns `nil`. Otherwise, earlier input is lost.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// Returns `nil` if more input is needed. Throws `invalidResponse` for malformed input.
+    /// Returns the next decoded bytes, or `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -91,7 +91,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Returns the codings in the order of the field, or `nil` if one is unknown or there are more than three.
+    /// Returns the codings in the order of the field, or `nil` if a coding is unknown or there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

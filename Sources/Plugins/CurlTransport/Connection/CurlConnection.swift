@@ -33,7 +33,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// True without TLS and a proxy, so a TLS library never buffers bytes.
+    /// Whether the connection has neither TLS nor a proxy, so a TLS library never buffers bytes.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -52,7 +52,7 @@ final class CurlConnection: @unchecked Sendable {
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
-    /// The loop stops receiving if this many bytes wait for the reader.
+    /// The number of waiting bytes at which the loop stops receiving.
     static let highWater = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
@@ -96,7 +96,7 @@ final class CurlConnection: @unchecked Sendable {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Call this when libcurl changes the events that it waits for on a socket.
+    /// Records the events that libcurl waits for on a socket. Call this when libcurl changes them.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -122,7 +122,7 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// Lets the loop receive again if it had paused. Returns `nil` if the reader must wait.
+    /// Returns the received bytes, or `nil` if the reader must wait. If the loop had paused, it receives again.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -172,7 +172,8 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL requires the same address when it retries a write, but `Data` stores a few bytes inline.
+    /// Returns bytes with a stable address. OpenSSL requires the same address when it retries a write, but `Data`
+    /// stores a few bytes inline.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -233,7 +234,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Ends pending operations at once. The loop closes the socket soon afterward.
+    /// Closes the connection. Pending operations end at once, and the loop closes the socket soon afterward.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -244,10 +245,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Call it from any thread, without the driver lock.
+    /// Ends the connection with an error. Call this from any thread, without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { DeferredWork.deliver(item) } }
 
-    /// Keeps the first error. Returns the results for pending operations.
+    /// Records an error, unless the connection already has one. Returns the results for pending operations.
     func ended(by error: ErrandError) -> [DeferredWork.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }
@@ -261,7 +262,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 }
 
-// Sends and receives through libcurl, or on a socket that it has handed over, under the driver lock.
+// Sends and receives through libcurl, or on a socket that libcurl has handed over, under the driver lock.
 extension CurlConnection {
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
@@ -295,8 +296,8 @@ extension CurlConnection {
 }
 
 extension CurlTransport: ConnectingTransport {
-    /// Opens a dedicated connection on this transport's libcurl thread. See ``Errand/ConnectingTransport``. It doesn't
-    /// count toward the connection limits of ``CurlConfiguration``.
+    /// Opens a dedicated connection on this transport's libcurl thread. See ``Errand/ConnectingTransport``. The
+    /// connection doesn't count toward the limits in ``CurlConfiguration``.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let connection = try CurlConnection(request, options, try await loop(options))
         try await connection.open()

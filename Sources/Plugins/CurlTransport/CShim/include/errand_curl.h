@@ -1,6 +1,6 @@
 // The part of libcurl's stable C interface that Errand uses. libcurl is loaded at run time or, with
-// ERRAND_LINKED_LIBCURL, linked. Declared here, so building requires neither libcurl's headers nor a development
-// package.
+// ERRAND_LINKED_LIBCURL, linked. The interface is declared here, so building Errand requires neither libcurl's headers
+// nor a development package.
 #ifndef ERRAND_CURL_H
 #define ERRAND_CURL_H
 #if defined(__linux__)
@@ -113,7 +113,7 @@
 #define ERRAND_CURLMOPT_TIMERFUNCTION 20004
 #define ERRAND_CURLMOPT_TIMERDATA 10005
 #define ERRAND_CURLMOPT_MAXCONNECTS 6
-// Since libcurl 8.16.
+// Available since libcurl 8.16.
 #define ERRAND_CURLMOPT_NETWORK_CHANGED 17
 #define ERRAND_CURLMNWC_CLEAR_CONNS 1L
 #define ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS 7
