@@ -15,10 +15,13 @@ public struct CurlConfiguration: Sendable {
         case automatic
         /// The transport uses only HTTP/1.1.
         case http1
-        /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838).
+        /// The transport uses HTTP/3 with https servers that offer it in an `Alt-Svc` field (RFC 7838). It works like
+        /// ``automatic``:
         ///
-        /// Works like ``automatic`` before a server has offered HTTP/3, through a proxy, if QUIC doesn't connect, and
-        /// if libcurl lacks HTTP/3.
+        /// - before a server has offered HTTP/3
+        /// - through a proxy
+        /// - if QUIC doesn't connect
+        /// - if libcurl lacks HTTP/3
         case http3
         /// The transport uses HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3,
         /// every request fails with `transportUnavailable`.
@@ -35,20 +38,20 @@ public struct CurlConfiguration: Sendable {
         case v6
     }
 
-    /// The maximum time to open a connection, including name lookup and TLS. A shorter request timeout takes
-    /// precedence. Defaults to 30 seconds.
+    /// The maximum time to open a connection, including name lookup and TLS. If a request's timeout is shorter, the
+    /// timeout takes precedence. Defaults to 30 seconds.
     public var connectTimeout: Duration = .seconds(30)
-    /// The maximum number of open connections in total. Further requests wait. Defaults to 256.
+    /// The maximum number of open connections in total. More requests wait for a connection. Defaults to 256.
     public var maximumConnections = 256
-    /// The maximum number of open connections per host. Further requests wait, which doesn't count toward their
-    /// timeout. Defaults to 64.
+    /// The maximum number of open connections per host. More requests wait for a connection, and this wait doesn't
+    /// count toward their timeout. Defaults to 64.
     public var maximumConnectionsPerHost = 64
     /// How long to keep an idle connection open for reuse. Defaults to 60 seconds.
     public var keepAliveTime: Duration = .seconds(60)
     /// The HTTP version to use. Defaults to ``HTTPVersion/automatic``.
     public var httpVersion = HTTPVersion.automatic
-    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It contains the names of visited
-    /// hosts, and only its owner can read it. Defaults to `nil`: offers stay in memory.
+    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. The file contains the names of
+    /// visited hosts, and only its owner can read it. Defaults to `nil`, which keeps the offers in memory.
     public var alternativeServicesFile: URL?
     /// The IP addresses that the transport may connect to. Defaults to both IPv4 and IPv6.
     public var addressFamily = AddressFamily.any
@@ -63,26 +66,32 @@ public struct CurlConfiguration: Sendable {
     /// look up hosts themselves. An invalid host name or address makes every request fail with `nameLookupFailed`.
     public var addresses: [String: [String]] = [:]
     /// A DNS-over-HTTPS server for name lookups (RFC 8484), such as `https://dns.example.com/dns-query`. Defaults to
-    /// `nil`: the system's resolver.
+    /// `nil`, which uses the system's resolver.
     ///
-    /// The system looks up the name of that server, unless ``addresses`` contains it. If the server doesn't respond,
-    /// the request fails with `nameLookupFailed`, without a fallback. A URL without https makes every request fail with
-    /// `nameLookupFailed`. ``tls`` specifies the authorities that may sign the server's certificate. A libcurl with
-    /// GnuTLS also accepts the system's directory of authorities.
+    /// The system looks up the name of the DNS server, unless ``addresses`` contains that name. If the DNS server
+    /// doesn't respond, the request fails with `nameLookupFailed`, without a fallback. If this URL isn't an https URL,
+    /// every request fails with the same error.
+    ///
+    /// ``tls`` specifies the authorities that may sign the DNS server's certificate. A libcurl with GnuTLS also accepts
+    /// the system's directory of authorities.
     public var dnsOverHTTPS: URL?
     /// The certificates, keys and TLS versions of secure connections. Defaults to the system's certificates.
     public var tls = CurlTLS()
     /// The proxies to connect through. Defaults to the proxies in environment variables.
     public var proxy = CurlProxy.environment
-    /// The name of a network interface, or a local address, to connect from. Defaults to `nil`: the system chooses.
+    /// The name of a network interface, or a local address, to connect from. Defaults to `nil`, which leaves the choice
+    /// to the system.
     public var localAddress: String?
-    /// The path of a Unix socket for all connections, whatever the URL's host and the proxy. Defaults to `nil`.
+    /// The path of a Unix socket. If it's set, all connections use this socket, whatever the URL's host and the proxy.
+    /// Defaults to `nil`.
     public var unixSocketPath: String?
-    /// Whether to request and decode content codings: gzip and deflate, and br and zstd if the system has their
-    /// libraries. A request with its own `Accept-Encoding` or `Range` receives the encoded bytes. Defaults to `true`.
+    /// Whether to request and decode compressed bodies: gzip and deflate, and br and zstd if the system has their
+    /// libraries. Defaults to `true`.
+    ///
+    /// If a request has its own `Accept-Encoding` or `Range`, its response isn't decoded.
     public var decodesContent = true
-    /// The maximum size of a response's header fields in bytes, including informational responses and trailers. Above
-    /// it, the request throws `invalidResponse`. Defaults to 256 KiB.
+    /// The maximum size of a response's header fields in bytes, including informational responses and trailers. If a
+    /// response has more, the request throws `invalidResponse`. Defaults to 256 KiB.
     public var maximumHeaderBytes = 256 << 10
 
     /// Creates settings in which every property has its default.

@@ -1,11 +1,11 @@
 public import Errand
 import ErrandEssentials
 
-/// An error of libcurl, which is the `underlying` error of an ``ErrandError`` that the transport throws.
+/// An error from libcurl. It's the `underlying` error of an ``ErrandError`` that the transport throws.
 public struct CurlError: DescribedError, Sendable, Hashable {
     /// The `CURLcode`, such as 6 for a name that couldn't be resolved.
     public var code: Int32
-    /// libcurl's details about the failure, or else its text for the code.
+    /// libcurl's details about the failure, or else libcurl's text for the code.
     public var message: String
 
     /// Creates an error, for example in tests.

@@ -9,7 +9,7 @@ public import ErrandTLS
 /// ```
 public typealias CurlIdentities = ClientIdentities<CurlClientIdentity>
 
-/// A client's certificate and key. Descriptions don't reveal them.
+/// A client's certificate and key. Descriptions don't reveal the certificate or the key.
 public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case pemFiles(certificate: URL, key: URL)
@@ -28,18 +28,19 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
         CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
     }
 
-    /// Returns an identity from PEM in memory. With a libcurl without OpenSSL, requests throw `transportUnavailable`.
+    /// Returns an identity from PEM data in memory. If libcurl doesn't use OpenSSL, requests throw
+    /// `transportUnavailable`.
     public static func pem(certificate: Data, key: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pem(certificate: certificate, key: key), password: password)
     }
 
-    /// Returns an identity that is read from a PKCS#12 file (.p12 or .pfx) for each new connection. With a libcurl
-    /// without OpenSSL, requests throw `transportUnavailable`.
+    /// Returns an identity that is read from a PKCS#12 file (.p12 or .pfx) for each new connection. If libcurl doesn't
+    /// use OpenSSL, requests throw `transportUnavailable`.
     public static func pkcs12(file: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12File(file), password: password)
     }
 
-    /// Returns an identity from PKCS#12 in memory. With a libcurl without OpenSSL, requests throw
+    /// Returns an identity from PKCS#12 data in memory. If libcurl doesn't use OpenSSL, requests throw
     /// `transportUnavailable`.
     public static func pkcs12(_ data: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12(data), password: password)

@@ -15,16 +15,17 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     let choice: Choice
 
-    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport sends its first request.
+    /// Reads the proxies from the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, when
+    /// the transport sends its first request.
     ///
-    /// Uppercase names work too, except for `HTTP_PROXY`, which a web server would set from a request header. Empty
-    /// variables count as unset.
+    /// Uppercase names work too, except for `HTTP_PROXY`. In a CGI process, a web server would set that variable from a
+    /// request header. Empty variables count as unset.
     public static let environment = CurlProxy(choice: .environment)
 
     /// Connects directly to servers, even if the environment names a proxy.
     public static let off = CurlProxy(choice: .off)
 
-    /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL, which may contain credentials.
+    /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL. The URL may contain credentials.
     ///
     /// `except` lists hosts, domains, addresses and address ranges to connect to directly, each with or without a port.
     /// `*` stands for all hosts.
@@ -51,7 +52,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 }
 
 struct ProxyChoice {
-    /// Empty for a direct connection.
+    /// The proxy for http, or an empty text for a direct connection.
     var http = ""
     var https = ""
     let exceptions: ProxyExceptions
@@ -81,7 +82,7 @@ struct ProxyChoice {
         return exceptions.contain(url, isSecure: isSecure) ? "" : isSecure ? https : http
     }
 
-    /// libcurl's text contains the proxy's URL if libcurl can't use it.
+    /// Masks the proxy's URL in libcurl's text, which contains the URL if libcurl can't use it.
     func masking(_ detail: String) -> String {
         [http, https].reduce(detail) { detail, proxy in
             proxy.utf8.contains(UInt8(ascii: "@"))
@@ -91,7 +92,8 @@ struct ProxyChoice {
 
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
-    /// libcurl's text names a failed proxy as the host or, in later versions, after "via" or "over".
+    /// Whether libcurl's text names this proxy. The text names a failed proxy as the host or, in later versions, after
+    /// "via" or "over".
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty,

@@ -15,7 +15,7 @@ public struct CurlTLS: Sendable {
         case system
         /// Only the authorities in a PEM file.
         case file(URL)
-        /// Only the authorities in this PEM data. Requires libcurl 7.77.
+        /// Only the authorities in this PEM data. Requires libcurl 7.77 or later.
         case pem(Data)
     }
 
@@ -33,14 +33,15 @@ public struct CurlTLS: Sendable {
     public var identities: CurlIdentities?
     /// The oldest TLS version that the transport accepts. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
-    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary: all keys.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
+    /// all keys.
     ///
-    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo. One match suffices, so you can rotate keys.
-    /// Host names ignore case, a final dot and the spelling of an address. Write non-Latin names in Punycode. If a
-    /// dictionary key isn't a host name, every request fails with `insecureConnection`.
+    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo. One matching pin suffices, so you can rotate
+    /// keys. Host names ignore case, a final dot and the spelling of an address. Write non-Latin names in Punycode. If
+    /// a dictionary key isn't a host name, every request fails with `insecureConnection`.
     public var publicKeyPins: [String: [String]] = [:]
-    /// Whether to accept a trusted certificate of another host. Its owner can then read and change everything. For
-    /// tests only. Defaults to `false`.
+    /// Whether to accept a trusted certificate that was issued for another host. The certificate's owner can then read
+    /// and change everything, so use this only for tests. Defaults to `false`.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 
     /// Creates settings in which every property has its default.

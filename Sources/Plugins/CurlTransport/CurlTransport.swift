@@ -13,25 +13,26 @@ public import Errand
 @_exported public import ErrandTLS
 import Synchronization
 
-/// A transport that sends requests with libcurl, either a linked one or the system's, which it loads at run time.
+/// A transport that sends requests with libcurl. It uses a linked libcurl, or else loads the system's libcurl at run
+/// time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// ```
 ///
-/// Each transport starts one thread and one connection pool with its first request. When the transport is deallocated,
-/// it closes its connections and ends its thread. A streamed body that is being read keeps both alive until it has
-/// ended.
+/// With its first request, each transport starts one thread and one connection pool. When the transport is deallocated,
+/// it closes its connections and ends its thread. While a streamed body is being read, the connections and the thread
+/// stay alive until the body has ended.
 ///
-/// `send` throws only ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76, and a matching
-/// code for each libcurl error, with a ``CurlError`` as `underlying`.
+/// `send` throws only ``ErrandError``. If libcurl is missing or older than 7.76, the error is `transportUnavailable`.
+/// For a libcurl error, it has a matching code, and a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
     /// The settings of the transport.
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
-    /// Creates a transport and loads libcurl, once per process. If libcurl can't be loaded, the first request throws
-    /// the error.
+    /// Creates a transport. The first transport loads libcurl for the whole process. If libcurl can't be loaded, the
+    /// first request throws the error.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
         _ = try? CurlLibrary.load()
@@ -46,7 +47,8 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// If the process is out of file descriptors, waits for some, up to the request's timeout.
+    /// Returns the loop. If the process is out of file descriptors, waits until some are free, up to the request's
+    /// timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {

@@ -5,9 +5,9 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-// Under the driver lock.
+// The methods in this extension run under the driver lock.
 extension CurlLoop {
-    /// `isReady` is true if the socket has reported an event.
+    /// Does the pending work of a connection. `isReady` is true if the socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
         driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
@@ -16,7 +16,8 @@ extension CurlLoop {
             connection.begun = now
             begin(connection)
         case .open:
-            // epoll doesn't report input if the loop had stopped receiving because of a slow reader, so try to receive.
+            // Try to receive if the loop had stopped because of a slow reader, because epoll doesn't report the input
+            // that arrived meanwhile.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
             if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
@@ -102,7 +103,7 @@ extension CurlLoop {
         }
     }
 
-    /// A negative number turns the timer off.
+    /// Sets the timer for connections. A negative number turns the timer off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
@@ -124,7 +125,7 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // Without removing the socket, epoll would still report the end of the connection.
+            // Remove the socket. Otherwise, epoll would still report the end of the connection.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
@@ -274,7 +275,8 @@ struct ConnectionTable {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Receiving into the table's own buffer would access the table while libcurl's callbacks access it, too.
+    /// Takes the buffer out of the table. Receiving into the table's own buffer would access the table while libcurl's
+    /// callbacks access it, too.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

@@ -10,16 +10,16 @@ import Errand
 /// don't count toward the short time.
 struct AddressRounds {
     let limit: UInt64
-    /// Extra time for libcurl if the loop itself ends the request at the limit.
+    /// Extra time that libcurl gets if the loop itself ends the request at the limit.
     private let margin: UInt64
     private let hasTwo: Bool
-    /// `nil` during the first round.
+    /// When the first round began. `nil` during the first round.
     private(set) var begun: UInt64?
     private var lookup: UInt64?
     private var isEstablished = false
 
-    /// The time for the first round. libcurl gives a single address all of it, and the first of several half of it,
-    /// which is enough to resend a lost packet (RFC 6298).
+    /// The time for the first round. If a host has a single address, libcurl gives it the whole time. If it has
+    /// several, libcurl gives the first address half of the time, which is enough to resend a lost packet (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
@@ -61,7 +61,7 @@ struct AddressRounds {
         return whole
     }
 
-    /// Returns whether a second round follows this failure.
+    /// Ends a failed round. Returns whether a second round follows.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
         // A refusal this late means that an earlier address may have timed out.
@@ -80,7 +80,7 @@ struct AddressRounds {
 
 // Wakes libcurl when it must try a host's next address, under the driver lock.
 extension CurlLoop {
-    /// Call this when libcurl has requested a socket. `descriptor` is -1 if that failed.
+    /// Records that libcurl has requested a socket. `descriptor` is -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {

@@ -5,12 +5,12 @@ import ErrandMessageSyntax
 
 /// The configured addresses of hosts, which replace a name lookup.
 struct AddressTable {
-    /// By normalized host, in libcurl's form: separated by commas, with IPv6 addresses in brackets.
+    /// The addresses by normalized host, in libcurl's form: separated by commas, with IPv6 addresses in brackets.
     private var texts: [String: String] = [:]
     private let nameServer: (host: String, port: Int)?
 
-    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the
-    /// configured family.
+    /// Parses the configuration. Throws `nameLookupFailed` for an invalid host name or address, and for a host without
+    /// an address of the configured family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
@@ -54,8 +54,8 @@ struct AddressTable {
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Returns lines for `CURLOPT_RESOLVE`. If the host doesn't have configured addresses, they contain the addresses
-    /// of the DNS-over-HTTPS server.
+    /// Returns lines for `CURLOPT_RESOLVE`. If the host doesn't have configured addresses, the lines contain the
+    /// addresses of the DNS-over-HTTPS server.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
