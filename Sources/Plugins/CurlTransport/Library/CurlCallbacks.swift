@@ -52,7 +52,7 @@ extension CurlMulti {
             raw, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// The transfer is `nil` if it has already left its handle.
+    /// Returns the next finished transfer and its code. The transfer is `nil` if it has already left its handle.
     func nextTransfer() -> (Transfer?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }

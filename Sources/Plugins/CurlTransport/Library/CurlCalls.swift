@@ -2,7 +2,7 @@
 import CErrandCurl
 import ErrandEssentials
 
-// libcurl's handles, wrapped in calls without pointers, under the loop's driver lock.
+// libcurl's handles, wrapped in calls without pointers. The calls are made under the loop's driver lock.
 
 /// A libcurl easy handle and its error buffer.
 ///
@@ -28,7 +28,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// The old handle must not be in a multi handle.
+    /// Replaces the handle with a new one. The old handle must not be in a multi handle.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -90,7 +90,7 @@ import ErrandEssentials
         return unsafe String(cString: text)
     }
 
-    /// libcurl ends the text with a NUL within the buffer.
+    /// libcurl's text for the last error. libcurl ends the text with a NUL within the buffer.
     var errorDescription: String { unsafe String(cString: errorText) }
 
     var hasErrorDescription: Bool { unsafe errorText[0] != 0 }
@@ -105,7 +105,7 @@ import ErrandEssentials
     /// The socket of a connection that was opened without a request, or -1.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
-    /// Returns 0 and sets `count`, or returns a libcurl code.
+    /// Sends bytes. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -143,7 +143,7 @@ import ErrandEssentials
 
     deinit { free() }
 
-    /// Closes all connections through callbacks. Keeps the handle if the process is about to end.
+    /// Frees the handle and closes all connections through callbacks. Keeps the handle if the process is about to end.
     func free() {
         guard let raw = unsafe raw, errand_curl_enter() != 0 else { return }
         unsafe self.raw = nil

@@ -28,7 +28,7 @@ struct CurlFailure {
     var isEndedHere = false
     /// Whether a QUIC connection ended before it was open.
     var isRefusedQUIC = false
-    /// Whether a byte of the request may have been sent, on this connection or an earlier one.
+    /// Whether a byte of the request may have been sent, on this connection or an earlier connection.
     var isRepetition = false
 
     /// The failure for a line in the head that isn't a header field.
@@ -111,7 +111,8 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl reports violations of the rules of chunks or HTTP/2 like a lost connection.
+    /// Whether the server sent malformed bytes. libcurl reports violations of the rules for chunks or HTTP/2 like a
+    /// lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -143,7 +144,8 @@ struct CurlFailure {
 
     static let excess = "the server sent unexpected bytes on a reused connection"
 
-    /// A server that expects TLS usually closes a connection without it silently.
+    /// The message for a connection that closed silently. A server that expects TLS usually closes a connection without
+    /// TLS like this.
     static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
@@ -157,7 +159,7 @@ struct CurlFailure {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// libcurl returns this code for a stream that the server's GOAWAY excludes.
+    /// Whether the server's GOAWAY excluded the stream. libcurl returns this code for such a stream.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
     /// Whether an HTTP/2 stream ended without an error code.
@@ -233,11 +235,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// libcurl returns these codes if one of its buffers is too small.
+    /// The codes that libcurl returns if one of its buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's `X509_V_ERR_…`.
+/// The verdicts of OpenSSL, `X509_V_ERR_…`.
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

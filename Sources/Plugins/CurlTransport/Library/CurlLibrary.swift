@@ -4,11 +4,11 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-/// The process's libcurl, loaded with the first transport unless it's linked.
+/// The process's libcurl. Unless it's linked, the first transport loads it.
 struct CurlLibrary {
     let version: CurlVersion
     let avoided: CurlVersionRule.AvoidedSet
-    /// For example, "OpenSSL/3.0.17". Empty without TLS.
+    /// The TLS library and its version, such as "OpenSSL/3.0.17". Empty without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -17,8 +17,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// Doesn't remember a failure, because the next call may succeed. Throws `transportUnavailable` if the library is
-    /// missing or too old, and ``DescriptorShortage``.
+    /// Loads libcurl. Doesn't remember a failure, because the next call may succeed. Throws `transportUnavailable` if
+    /// the library is missing or too old, and ``DescriptorShortage`` if descriptors run out.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -91,7 +91,7 @@ struct DescriptorShortage: Error {
 
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// A name lookup and a connection need up to four descriptors.
+    /// Whether there are enough descriptors again. A name lookup and a connection need up to four descriptors.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

@@ -1,7 +1,7 @@
 /// The features that Errand avoids with some libcurl versions, and why. ``all`` contains everything that the transport
-/// knows about versions. docs/curl-transport.md repeats it.
+/// knows about versions, and docs/curl-transport.md repeats it.
 ///
-/// A version that a distribution patched without changing its number still counts as affected.
+/// If a distribution patched a version without changing its number, the version still counts as affected.
 struct CurlVersionRule {
     enum Avoided: Int, CaseIterable {
         case library
@@ -38,7 +38,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// Stored as bits, because every request tests them.
+    /// A set of features, stored as bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 

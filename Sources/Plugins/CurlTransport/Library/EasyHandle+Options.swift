@@ -62,8 +62,8 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.proxy(for: url))
     }
 
-    /// Until the alternative has worked once, a new QUIC connection races TCP. Later, QUIC is used alone. The server's
-    /// certificate must name the origin.
+    /// Makes the request try an alternative. Until the alternative has worked once, a new QUIC connection competes with
+    /// a TCP connection. Later, QUIC is used alone. The server's certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -80,7 +80,7 @@ extension EasyHandle {
     /// The maximum time to connect with QUIC before falling back to TCP.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Some libcurl versions would connect to an address of the excluded family.
+    /// Throws if the host is an address of the excluded family, to which some libcurl versions would connect.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
@@ -91,7 +91,8 @@ extension EasyHandle {
         )
     }
 
-    /// libcurl keeps the addresses in its connection pool. Called for every request if the transport has addresses.
+    /// Sets the configured addresses of a host. libcurl keeps them in its connection pool. Called for every request if
+    /// the transport has addresses.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
@@ -127,11 +128,8 @@ extension EasyHandle {
         }
     }
 
-    /// Sets or removes the handle's client certificate.
-    ///
-    /// libcurl doesn't reuse a connection or TLS session that was opened with another certificate. But it compares only
-    /// the path or bytes of the certificate, so each choice spells them in another way.
-    func setIdentity(_ choice: CurlIdentities.Choice?, _ loop: CurlLoop) throws(ErrandError) {
+    /// Sets the client certificate. libcurl doesn't reuse a connection that was opened with another certificate.
+    func setIdentity(_ identity: CurlClientIdentity?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let choice else { return }
         let (identity, number) = (choice.identity, choice.number)

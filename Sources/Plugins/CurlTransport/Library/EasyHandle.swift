@@ -9,14 +9,14 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Whether only options are set that every transfer sets or that the properties below record.
+    /// Whether the handle has only options that every transfer sets or that the properties below record.
     private var isClean = false
     private var isNew = true
     /// Whether libcurl shows each header line before it stores the line.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
-    /// In milliseconds.
+    /// The time limit for connecting, in milliseconds.
     private var connectLimit = 0
     private var isLogging = false
     /// The certificate's number in ``CurlIdentities``, or 0.
@@ -29,8 +29,10 @@ final class EasyHandle {
         self.easy = easy
     }
 
-    /// A transfer with several attempts also needs a new handle, because a handle never forgets a refused stream, and
-    /// its sixth resent request fails. Returns `false` if memory runs out.
+    /// Prepares the handle for another transfer. Returns `false` if memory runs out.
+    ///
+    /// After a transfer with several attempts, the handle is replaced: a handle never forgets a refused stream, and its
+    /// sixth resent request fails.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -43,7 +45,8 @@ final class EasyHandle {
         return true
     }
 
-    /// Throws `invalidRequest` for a request that libcurl wouldn't send as exactly one request.
+    /// Sets the options for a transfer. Throws `invalidRequest` for a request that libcurl wouldn't send as exactly one
+    /// request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -179,7 +182,7 @@ final class EasyHandle {
         }
     }
 
-    /// Also applies to a connection that libcurl is already opening.
+    /// Sets the time limit for connecting. Also applies to a connection that libcurl is already opening.
     func setConnectLimit(_ limit: UInt64) {
         let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
         if milliseconds == connectLimit { return }
@@ -187,7 +190,7 @@ final class EasyHandle {
         connectLimit = milliseconds
     }
 
-    /// Only a short pause makes libcurl run the transfer soon without a socket event.
+    /// Makes libcurl run the transfer soon without a socket event. Only a short pause has this effect.
     func wake() {
         easy.pause(ERRAND_CURLPAUSE_RECV)
         easy.pause(0)
@@ -198,7 +201,7 @@ final class EasyHandle {
         isClean = false
     }
 
-    /// Only libcurl's log reports the number of a request's stream.
+    /// Turns libcurl's log on, because only the log reports the number of a request's stream.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -239,7 +242,7 @@ extension EasyHandle {
 
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// Includes all connections of the request.
+    /// The number of bytes sent on all connections of the request.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
@@ -255,7 +258,7 @@ extension EasyHandle {
 
 /// The method and small body that are set on an easy handle, so only differences are set again.
 struct RequestForm {
-    /// `nil` for libcurl's own choice.
+    /// The method that is set, or `nil` for libcurl's own choice.
     private var method: HTTPMethod?
     private var hasBody = false
 
@@ -274,7 +277,7 @@ struct RequestForm {
         hasBody = true
     }
 
-    /// Also makes the next request a GET.
+    /// Removes the body. Also makes the next request a GET.
     mutating func removeBody(from handle: EasyHandle) {
         if !hasBody { return }
         handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)

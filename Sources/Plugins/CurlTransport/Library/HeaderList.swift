@@ -5,11 +5,11 @@ import ErrandSupport
 struct HeaderList {
     let lines = LineList()
 
-    /// Leaves out `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's syntax, and
-    /// `codings` the value of `Accept-Encoding`.
+    /// Fills the list with a request's header lines, except `Content-Length`, which libcurl sets. `extra` contains
+    /// whole lines in libcurl's syntax, and `codings` contains the value of `Accept-Encoding`.
     ///
-    /// Throws `invalidRequest` for a control character, which could begin another request. Throws `tooLarge` above
-    /// `limit` bytes, because libcurl 8.16 would send only the beginning of such a head.
+    /// Throws `invalidRequest` for a control character, which could begin another request. Throws `tooLarge` if the
+    /// lines have more than `limit` bytes, because libcurl 8.16 would send only the beginning of such a head.
     func fill(
         _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError

@@ -76,7 +76,7 @@ import ErrandSupport
         start = end
     }
 
-    /// libcurl leaves out a header whose line ends after the colon.
+    /// Removes the value of a header, so the line ends after the colon. libcurl leaves out such a header.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

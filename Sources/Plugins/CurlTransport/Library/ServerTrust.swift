@@ -18,8 +18,9 @@ enum SystemAuthorities: Equatable {
         "/etc/ssl/cert.pem",
     ]
 
-    /// Prefers Android's directory, then libcurl's built-in location. If its built-in file is missing, libcurl rejects
-    /// all servers, even with a directory. So distributions' files come next, and the built-in directory comes last.
+    /// Chooses the authorities to trust. Android's directory comes first, then libcurl's built-in location, then the
+    /// files of distributions, and the built-in directory comes last. If libcurl's built-in file is missing, libcurl
+    /// rejects all servers, even with a directory.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }
