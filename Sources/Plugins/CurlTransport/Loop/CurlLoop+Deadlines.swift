@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// Under the driver lock.
+// The methods in this extension run under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -27,7 +27,7 @@ extension CurlLoop {
         for (transfer, error) in overdue { drop(transfer, with: error) }
     }
 
-    /// Waiting for a free connection isn't inactivity.
+    /// Ends a transfer that is inactive for too long. Waiting for a free connection isn't inactivity.
     func endInactivity(of transfer: Transfer) {
         if transfer.index != nil && !transfer.hasStarted {
             if !transfer.sharesConnection || transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
@@ -37,7 +37,7 @@ extension CurlLoop {
 
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // If a transfer's connection is unknown, as before libcurl 7.80, it may be any of them, so keep all.
+        // If a transfer's connection is unknown, as before libcurl 7.80, it may be any connection, so keep all of them.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }

@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Under the driver lock.
+// The methods in this extension run under the driver lock.
 extension CurlLoop {
     var nextDeadline: UInt64 {
         min(
@@ -11,18 +11,18 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// libcurl sets a timer when a request waits for a connection. If the loop wakes before that timer fires, the
-    /// thread that starts the request doesn't have to wake it.
+    /// How long the loop may sleep at most. libcurl sets a timer when a request waits for a connection. If the loop
+    /// wakes before that timer fires, the thread that starts the request doesn't have to wake the loop.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work may cause more work. After this many repetitions, the loop checks its sockets again.
+    /// How often the loop repeats its work before it checks its sockets again. Work may cause more work.
     private static let maximumRepetitions = 8
 
-    /// Returns `false` if the process is ending, because libcurl and its TLS library may no longer exist. `mayGather`
-    /// is true if another round follows immediately while ``isGathering`` is true.
+    /// Does one round of work. Returns `false` if the process is ending, because libcurl and its TLS library may no
+    /// longer exist. `mayGather` is true if another round follows immediately while ``isGathering`` is true.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
@@ -53,14 +53,14 @@ extension CurlLoop {
         return true
     }
 
-    /// Ends idle connections that have received bytes, before libcurl reuses one. Later libcurl versions check that only
-    /// once per second.
+    /// Ends idle connections that have received bytes, before libcurl reuses a connection. Later libcurl versions check
+    /// for such bytes only once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// A negative number turns the timer off.
+    /// Sets libcurl's timer. A negative number turns the timer off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -78,7 +78,7 @@ extension CurlLoop {
         }
     }
 
-    /// An event for which libcurl doesn't wait is most likely the connection's end.
+    /// Handles an event for which libcurl doesn't wait, which is most likely the connection's end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {

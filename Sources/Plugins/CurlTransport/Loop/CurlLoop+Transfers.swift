@@ -3,15 +3,15 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// Under the driver lock.
+// The methods in this extension run under the driver lock.
 extension CurlLoop {
-    /// Also removes a waiting transfer from its queue.
+    /// Returns whether the transfer is in the loop. Also removes a waiting transfer from its queue.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// If too many transfers are running, adds this transfer to its origin's queue. With `isNext`, transfers that
-    /// already wait in the queue don't delay it.
+    /// Starts a transfer. If too many transfers are running, adds it to its origin's queue. With `isNext`, transfers
+    /// that already wait in the queue don't delay it.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
@@ -57,8 +57,8 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { deferredWork.add(transfer.finish(error, nil)) }
 
-    /// A transfer that can share a connection is watched from now on, because it may wait until the first connection
-    /// to its host is open.
+    /// Watches a transfer that can share a connection from now on, because it may wait until the first connection to
+    /// its host is open.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin

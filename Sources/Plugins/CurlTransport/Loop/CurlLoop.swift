@@ -6,9 +6,9 @@ import Synchronization
 
 /// Runs a transport's transfers on libcurl's multi interface.
 ///
-/// Only the holder of `driver` runs libcurl: the loop's thread, or a thread that starts a request while the loop
-/// sleeps, which saves a thread switch. Only the loop's thread waits for the lock. Other threads leave commands to the
-/// holder.
+/// Only the thread that holds `driver` runs libcurl. The holder is the loop's thread, or a thread that starts a request
+/// while the loop sleeps, which saves a thread switch. Only the loop's thread waits for the lock. Other threads leave
+/// commands to the holder.
 ///
 /// User code doesn't run under the lock (see ``DeferredWork``), except for a `PreSendFilter`. Whatever that filter
 /// starts or cancels becomes a command.
@@ -18,7 +18,7 @@ final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer)
         case stop(Transfer)
-        /// By a clock other than the system's.
+        /// A clock other than the system's found the transfer inactive.
         case inactivity(Transfer, noticed: UInt64)
         /// A reader emptied its buffer, or a request body has more bytes.
         case resume(Transfer)
@@ -42,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// Limits concurrent requests to a host, if they can't share a connection.
+    /// The maximum number of concurrent requests to a host, if they can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -86,12 +86,13 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// Each cancelled name lookup that is still running has a libcurl thread.
+    /// The maximum number of parked transfers. Each of them has a cancelled name lookup that is still running in a
+    /// libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws ``DescriptorShortage`` if descriptors run out, and an ``ErrandError`` otherwise.
+    /// Creates a loop. Throws ``DescriptorShortage`` if descriptors run out, and an ``ErrandError`` otherwise.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
@@ -137,15 +138,15 @@ final class CurlLoop: @unchecked Sendable {
 
     private func prepareMulti() {
         multi.setCallbacks(for: self)
-        // 0 would mean no limit.
+        // Use at least 1, because 0 would mean no limit.
         let (host, all) = (max(1, configuration.maximumConnectionsPerHost), max(1, configuration.maximumConnections))
         multi.set(ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS, host)
         multi.set(ERRAND_CURLMOPT_MAX_TOTAL_CONNECTIONS, all)
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Replacing the multi handle closes its connections in every libcurl version. Later versions need descriptors to
-    /// create a handle. If that fails, their own option closes the connections.
+    /// Closes all connections by replacing the multi handle, which works in every libcurl version. Later versions need
+    /// descriptors to create a handle. If the creation fails, an option of these versions closes the connections.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {
@@ -169,7 +170,7 @@ extension CurlLoop {
         ErrandError(.transportFailed, "the request was sent through a transport that has already ended")
     }
 
-    /// Runs the command on this thread, unless another thread runs libcurl. Returns `false` once the loop has ended.
+    /// Runs a command on this thread, unless another thread runs libcurl. Returns `false` once the loop has ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
         workHere()

@@ -4,7 +4,8 @@ import ErrandEssentials
 /// Work that the holder of the driver lock defers until it releases the lock.
 ///
 /// Resuming a task runs its executor's `enqueue`, cancelling a task runs its handlers, and releasing a transfer can
-/// deallocate the caller's objects. Each can take a while, and a resumed task then finds the lock free.
+/// deallocate the caller's objects. Each of these can take a while. They are deferred, so a resumed task finds the lock
+/// free.
 struct DeferredWork: ~Copyable {
     enum Item {
         case head(Transfer.Waiter)
@@ -35,12 +36,12 @@ struct DeferredWork: ~Copyable {
         items.append(item)
     }
 
-    /// Swapping the lists keeps the memory of both.
+    /// Moves the work to another value. The lists are swapped, so both values keep their memory.
     mutating func move(to other: inout DeferredWork) {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Call it without the driver lock.
+    /// Runs the deferred work. Call this without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

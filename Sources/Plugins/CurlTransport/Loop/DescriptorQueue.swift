@@ -7,9 +7,9 @@ struct DescriptorQueue {
     private var waiting: [Transfer] = []
     private(set) var deadline = UInt64.max
 
-    /// Between two checks, in nanoseconds. Only a check shows that other code has closed descriptors.
+    /// The time between two checks, in nanoseconds. Only a check shows that other code has closed descriptors.
     private static let pause: UInt64 = 20_000_000
-    /// In nanoseconds. In this time, a batch of transfers opens its sockets.
+    /// The time in which a batch of transfers opens its sockets, in nanoseconds.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -37,19 +37,21 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Always `false` for a transfer with another clock, which ``startWatch()`` watches.
+    /// Whether the transfer has waited too long. Always `false` for a transfer with another clock, which
+    /// ``startWatch()`` watches.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit
     }
 }
 
-/// A short wait that doesn't need descriptors. Without any, `Task.sleep` would end the process or never wake.
+/// A short wait that doesn't need descriptors. If the process has no free descriptors, `Task.sleep` would end the
+/// process or never wake.
 enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
-    /// Waits even if the task is cancelled.
+    /// Waits for a short time, even if the task is cancelled.
     static func wait() async {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

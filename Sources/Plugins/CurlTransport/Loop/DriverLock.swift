@@ -1,7 +1,8 @@
 #if os(Linux) || os(Android)
 import ErrandSupport
 
-/// A lock that only the loop's thread waits for. Other threads try it, and leave their work to its holder.
+/// A lock that only the loop's thread waits for. Other threads try to take it. If that fails, they leave their work to
+/// the lock's holder.
 ///
 /// Safe: this object owns the mutex, which never moves.
 @safe final class DriverLock: @unchecked Sendable {

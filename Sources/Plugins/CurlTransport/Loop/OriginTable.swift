@@ -68,7 +68,7 @@ struct OriginTable {
 
 final class Origin {
     let name: String
-    /// Includes sockets that are connecting.
+    /// The number of open sockets, including sockets that are connecting.
     var open = 0
     /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false

@@ -6,7 +6,7 @@ import ErrandSupport
 /// The sockets that libcurl waits for, which epoll watches, and the transfers on their connections.
 ///
 /// A connection stays registered with epoll between two requests, because registering it again would cost two system
-/// calls. It is removed if it becomes readable while libcurl doesn't wait for it.
+/// calls. If the connection becomes readable while libcurl doesn't wait for it, it is removed from epoll.
 final class SocketTable: @unchecked Sendable {
     // Sendable: variables are accessed only under the loop's driver lock. `CurlLoop` explains the unchecked
     // exclusivity.
@@ -29,11 +29,11 @@ final class SocketTable: @unchecked Sendable {
         /// The transfer for which libcurl last reported the socket.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// Includes paused transfers.
+        /// The number of transfers on the connection, including paused transfers.
         var holders = 0
         /// The time since which the socket has no transfers and no events that libcurl waits for.
         var idleSince: UInt64?
-        /// 0 if the port isn't known yet.
+        /// The local port, or 0 if the port isn't known yet.
         var port: UInt16 = 0
         var origin: Origin?
     }
@@ -112,7 +112,9 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Returns `false` if the connection has neither received bytes nor ended, because the event may be outdated.
+    /// Ends a connection that has received bytes or has ended. Returns `false` if neither is the case, because the
+    /// event may be outdated.
+    ///
     /// Discards the received bytes first, because libcurl notices an end only if no bytes precede it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
@@ -133,8 +135,8 @@ final class SocketTable: @unchecked Sendable {
 
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// With `isQuiet`, the transfer's HTTP/1 exchange has ended, so the connection is watched for bytes. Does nothing
-    /// if the connection is in use again.
+    /// Records that a transfer has left its connection. With `isQuiet`, the transfer's HTTP/1 exchange has ended, so
+    /// the connection is watched for bytes. Does nothing if the connection is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -146,11 +148,11 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// Call this if libcurl didn't report the transfer's socket. The socket can appear idle although it's in use, if
-    /// the transfer sends its request, receives part of the response and pauses in one step.
+    /// Counts a transfer whose socket libcurl didn't report. If such a transfer sends its request, receives part of the
+    /// response and pauses in one step, its socket can appear idle although it's in use.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// Call this when the socket becomes known, or when its transfer has ended.
+    /// Stops counting a transfer, because its socket becomes known or the transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
@@ -168,7 +170,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl may have watched the connection only for output.
+    /// Watches a connection for input. libcurl may have watched it only for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -176,7 +178,8 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// `transfer` is `nil` unless ``open(_:for:)`` created the socket.
+    /// Records the events that libcurl waits for on a socket. `transfer` is `nil` unless ``open(_:for:)`` created the
+    /// socket.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false
@@ -282,7 +285,8 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Some libcurl versions close a socket that isn't connected yet without a callback.
+    /// Forgets sockets that libcurl has closed. Some versions close a socket that isn't connected yet without a
+    /// callback.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
@@ -305,8 +309,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// Call this when a transfer got its connection. If several sockets share the port, the transfer holds all of
-    /// them, and the result is `nil`.
+    /// Finds the socket of a transfer by its port. Call this when the transfer got its connection. If several sockets
+    /// share the port, the transfer holds all of them, and the result is `nil`.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -344,8 +348,9 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// libcurl closes the connections with its next transfer. Returns the time since which the oldest other connection
-    /// has been idle. Keeps all connections while a transfer's socket is unknown.
+    /// Ends connections that have been idle since a time, so libcurl closes them with its next transfer. Returns the
+    /// time since which the oldest other connection has been idle. Keeps all connections while a transfer's socket is
+    /// unknown.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
