@@ -3,11 +3,12 @@ import ErrandMessageSyntax
 
 /// The hosts that are reached without a proxy, as in `no_proxy`: `localhost:8080,.example.com,10.0.0.0/8,::1`.
 ///
-/// libcurl supports neither ports nor `*.example.com`, and no version knows every form of an IPv6 address.
+/// Parsed here, because libcurl supports neither ports nor `*.example.com`, and no libcurl version knows every form of
+/// an IPv6 address.
 struct ProxyExceptions: Sendable {
     private enum Host: Sendable {
         case all
-        /// Includes all subdomains.
+        /// A domain with all its subdomains.
         case domain(String)
         case address(String)
         case range([UInt8], bits: Int)
@@ -17,7 +18,7 @@ struct ProxyExceptions: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Ignores entries that aren't hosts.
+    /// Parses a list. Ignores entries that aren't hosts.
     init(_ list: String) {
         entries = list.split { $0 == "," || $0.isWhitespace }.compactMap(Self.entry)
     }

@@ -15,7 +15,7 @@ extension Nanoseconds {
 }
 
 enum SystemCalls {
-    /// A negative number of milliseconds waits without a limit.
+    /// Waits for events. With a negative number of milliseconds, waits without a limit.
     static func wait(on poll: Int32, into events: inout [errand_poll_event], milliseconds: Int32) -> Int {
         unsafe events.withUnsafeMutableBufferPointer { events in
             Int(unsafe errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
@@ -43,7 +43,7 @@ enum SystemCalls {
         return unsafe errand_socket_taken(socket, &count) == 0 ? count : nil
     }
 
-    /// Returns 0 and sets `count`, or returns an error number.
+    /// Sends bytes. Returns 0 and sets `count`, or returns an error number.
     static func send(_ bytes: Data, from offset: Int, on socket: Int32, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -61,7 +61,7 @@ enum SystemCalls {
 
     static func prepareThread(_ name: String) { unsafe errand_thread_prepare(name) }
 
-    /// Returns 0 or an error number.
+    /// Runs a closure on a new thread. Returns 0 or an error number.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
         // The thread releases this reference. Without a thread, this function does.
         let work = unsafe Unmanaged.passRetained(ThreadBody(body))

@@ -13,7 +13,8 @@ import ErrandSupport
 
     deinit { unsafe errand_head_free(block) }
 
-    /// Passes the body, and lines that need more work, to the handle's transfer.
+    /// Prepares the handle to collect lines here. The handle's transfer gets the body, and the lines that need more
+    /// work.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }
         unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
@@ -68,7 +69,7 @@ import ErrandSupport
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// Moves the offset past the field. Returns `false` at the end.
+    /// Finds the next field and moves the offset past it. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0

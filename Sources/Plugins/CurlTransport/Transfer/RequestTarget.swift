@@ -55,7 +55,8 @@ enum HostCheck {
     /// Names up to this length need a check only if they contain a percent sign.
     static let short = 60
 
-    /// Rejects percent-encoded ASCII, because libcurl 7.80 to 7.83 take `%2F` for the start of a path (CVE-2022-27780).
+    /// Checks the URL's host. Rejects percent-encoded ASCII, because libcurl 7.80 to 7.83 take `%2F` for the start of a
+    /// path (CVE-2022-27780).
     static func check(_ url: URL) throws(ErrandError) {
         guard let host = url.host(percentEncoded: true) else { return }
         guard host.utf8.count > short || host.utf8.contains(UInt8(ascii: "%")) else { return }

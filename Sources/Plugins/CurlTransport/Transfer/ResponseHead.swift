@@ -6,7 +6,7 @@ import ErrandSupport
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// 0 if the head isn't complete or its status line is invalid.
+    /// The status, or 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
@@ -16,7 +16,7 @@ struct ResponseHead: ~Copyable {
     /// Whether a line was rejected because libcurl would have added it to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// Includes informational heads and trailers.
+    /// The number of received bytes, including informational heads and trailers.
     var received: Int { block.received }
 
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
@@ -52,7 +52,7 @@ struct ResponseHead: ~Copyable {
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-    /// For example, "1.1" or "2".
+    /// The HTTP version, such as "1.1" or "2".
     var version: String? {
         if block.count > 8, isHTTP1, block[6] == 0x2E, block[7] == 0x31, block[8] == 0x20 { return "1.1" }
         var end = Self.versionStart
@@ -76,14 +76,14 @@ struct ResponseHead: ~Copyable {
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// Without invalid lines. Folded lines are joined with a space (RFC 9112, section 5.2).
+    /// The head's fields without invalid lines. Folded lines are joined with a space (RFC 9112, section 5.2).
     var headers: HTTPHeaders { fields.headers }
 
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
 
-    /// A trailer section doesn't begin with a status line.
+    /// The trailer fields. A trailer section doesn't begin with a status line.
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {
@@ -141,15 +141,15 @@ struct ResponseHead: ~Copyable {
     private static let usualFields = 12
     private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-    /// Copying these fields avoids creating and comparing strings.
+    /// The fields with common names. Copying them avoids creating and comparing strings.
     private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
         HeadBlock.name(number).map { name in
             HTTPHeaders.Field(HTTPHeaderName(name.isLower ? name.text.lowercased() : name.text), "")
         }
     }
 
-    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8. Replaces NUL and a stray CR by spaces (RFC 9110,
-    /// section 5.5).
+    /// Decodes a value as UTF-8, or as Latin-1 if the bytes aren't valid UTF-8. Replaces NUL and a stray CR by spaces
+    /// (RFC 9110, section 5.5).
     private static func text(_ bytes: [UInt8]) -> String {
         let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
         if let text = String(validating: clean, as: UTF8.self) { return text }

@@ -2,29 +2,30 @@
 import Errand
 import Synchronization
 
-// Under the loop's driver lock.
+// The methods in this extension run under the loop's driver lock.
 extension Transfer {
     struct Attempts {
         /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// Attempts on the current handle, including unsent attempts.
+        /// The number of attempts on the current handle, including unsent attempts.
         var onHandle = 0
         /// The bytes that libcurl had sent when the attempt began, or -1 before the handle's first attempt.
         var sentBefore: Int64 = -1
-        /// The server rejected `Expect` with status 417.
+        /// Whether the server rejected `Expect` with status 417.
         var isExpectationRefused = false
-        /// Whether the server rejected the request without processing it, so it's sent in a new exchange.
+        /// Whether the server rejected the request without processing it. The response is then dropped, and the request
+        /// is sent again.
         var dropsResponse = false
         var needsFreshConnection = false
         var refusals = 0
-        /// libcurl was prevented from resending the request, so the transfer has to begin again.
+        /// Whether libcurl was prevented from resending the request, so the transfer has to begin again.
         var isToRestart = false
         /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
         var avoidsHTTP3 = false
         var lacksDescriptor = false
-        /// The number of bytes read from a reused connection when the request was sent. Set if libcurl's TLS library
-        /// may hold back bytes that it has already read.
+        /// The number of bytes read from a reused connection when the request was sent. Only set if libcurl's TLS
+        /// library may hold back bytes that it has already read.
         var takenBefore: UInt64?
         var waitsSince: UInt64?
     }
@@ -37,10 +38,11 @@ extension Transfer {
         case wait
     }
 
-    /// An idempotent request may be sent twice (RFC 9110, section 9.2.2).
+    /// How often the request may be sent. An idempotent request may be sent twice (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Returns `false` to prevent the attempt. `connection` is `nil` if the connection isn't known for certain.
+    /// Begins an attempt. Returns `false` to prevent the attempt. `connection` is `nil` if the connection isn't known
+    /// for certain.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
@@ -94,7 +96,8 @@ extension Transfer {
         return true
     }
 
-    /// libcurl keeps a handle's first error text for later failures, and a handle that used QUIC never uses TCP.
+    /// Whether to repeat the request on a new handle. libcurl keeps a handle's first error text for later failures, and
+    /// a handle that used QUIC never uses TCP.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -102,7 +105,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// Returns `false` if a new handle has to repeat the request.
+    /// Returns whether libcurl may connect again. Returns `false` if a new handle has to repeat the request.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -130,7 +133,7 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// A reused connection was closed before a byte was sent. libcurl gives up after six such connections.
+    /// Whether a reused connection was closed before a byte was sent. libcurl gives up after six such connections.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
@@ -142,7 +145,7 @@ extension Transfer {
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// QUIC couldn't connect or lost its connection, so the request should use TCP.
+    /// Whether QUIC couldn't connect or lost its connection, so the request should use TCP.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
@@ -191,8 +194,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// The server hasn't processed a refused request (RFC 9113, section 8.7), so the attempt counts as unsent. Returns
-    /// `false` and sets an error after too many refusals.
+    /// Handles a refused request. The server hasn't processed the request (RFC 9113, section 8.7), so the attempt
+    /// counts as unsent. Returns `false` and sets an error after too many refusals.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -217,10 +220,10 @@ extension Transfer {
 
     static let expectationFailed = 417
 
-    /// Also true while the request tries QUIC.
+    /// Whether the request uses QUIC. Also true while the request tries QUIC.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// Failures before a request is sent. A lack of descriptors may be the cause.
+    /// The codes of failures before a request is sent. A lack of descriptors may be the cause.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,

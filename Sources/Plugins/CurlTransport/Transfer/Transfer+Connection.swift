@@ -8,8 +8,8 @@ import Synchronization
 
 // Handles the connection that libcurl reports, under the loop's driver lock.
 extension Transfer {
-    /// Call this when the transfer no longer waits for a free connection. The time that it waited for another
-    /// transfer's new connection counts toward the connect timeout.
+    /// Records that the transfer no longer waits for a free connection. The time that it waited for another transfer's
+    /// new connection counts toward the connect timeout.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -28,7 +28,7 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Call this when libcurl is about to look up a name. Returns `false` to prevent that.
+    /// Records that libcurl is about to look up a name. Returns `false` to prevent that.
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
@@ -43,7 +43,7 @@ extension Transfer {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Call this when the transfer has its connection and is about to send its head.
+    /// Records that the transfer has its connection and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -77,7 +77,7 @@ extension Transfer {
         var left: Int32?
     }
 
-    /// Returns -1 on failure, or if the transfer must not connect.
+    /// Opens a socket for libcurl. Returns -1 on failure, or if the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -89,7 +89,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// Call this when libcurl has a connection for the request. Returns `false` to prevent the request.
+    /// Records that libcurl has a connection for the request. Returns `false` to prevent the request.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -118,7 +118,8 @@ extension Transfer {
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl reports only the socket of a new connection, and not in a second attempt.
+    /// Marks the transfer's socket as unknown if libcurl doesn't report it. libcurl reports only the socket of a new
+    /// connection, and not in a second attempt.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
@@ -140,7 +141,7 @@ extension Transfer {
 extension Transfer {
     struct Stream {
         var connection: SocketTable.Hold?
-        /// 0 until libcurl assigns a number.
+        /// The stream's number, or 0 until libcurl assigns a number.
         var number: UInt32 = 0
         var isEnding = false
         /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
@@ -169,7 +170,7 @@ extension Transfer {
 }
 
 extension CurlLoop {
-    /// The server won't process the streams after `last`.
+    /// Records that the server won't process the streams after `last`.
     fileprivate func refuse(beyond last: UInt32, on connection: SocketTable.Hold) {
         for transfer in active where transfer.stream.connection == connection {
             transfer.stream.isEnding = true
@@ -181,7 +182,7 @@ extension CurlLoop {
 // Detects bytes after the end of a response on a kept HTTP/1 connection, under the loop's driver lock. libcurl would
 // take them for the next response.
 extension Transfer {
-    /// Returns `false` if bytes have arrived since the last response.
+    /// Returns whether a request may use a connection. Returns `false` if bytes have arrived since the last response.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -196,8 +197,8 @@ extension Transfer {
         return true
     }
 
-    /// Returns `false` if the connection hasn't been read since the request was sent, so the line belongs to an
-    /// earlier response.
+    /// Checks the first line of a response. Returns `false` if the connection hasn't been read since the request was
+    /// sent, because the line then belongs to an earlier response.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

@@ -3,7 +3,8 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// `nil` while the transfer waits only for its reader, its body's source, or a free connection.
+    /// When the transfer times out. `nil` while the transfer waits only for its reader, its body's source, or a free
+    /// connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -35,7 +36,7 @@ extension Transfer {
         )
     }
 
-    /// Time in which bytes waited for the reader isn't the server's inactivity.
+    /// Excludes the time in which bytes waited for the reader, because this isn't the server's inactivity.
     func excuseReader() {
         let start = shared.withLock { $0.isUnread ? loop.now : $0.emptied }
         lastActivity = max(lastActivity, start)
@@ -50,7 +51,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// The loop itself watches the system's clock.
+    /// Watches the transfer with its own clock. If it uses the system's clock, the loop itself watches it.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {

@@ -6,7 +6,8 @@ import Synchronization
 
 // Handles received bytes, under the loop's driver lock, so no user code may run here.
 extension Transfer {
-    /// Returns `false` to end the transfer. `errand_head_receive` handles most lines in the middle of a head itself.
+    /// Handles a header line. Returns `false` to end the transfer. `errand_head_receive` handles most lines in the
+    /// middle of a head itself.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -80,8 +81,8 @@ extension Transfer {
 
     /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1).
     ///
-    /// libcurl itself would resend it on a connection on which the server may still wait for the first body, or give up
-    /// after `Connection: close`, or, since 8.12, retry up to thirty times.
+    /// libcurl's own way of resending has three problems. It may use a connection on which the server still waits for
+    /// the first body. It gives up after `Connection: close`. Since version 8.12, it retries up to thirty times.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
@@ -108,7 +109,7 @@ extension Transfer {
         if let waiter { loop.deferredWork.add(.head(waiter)) }
     }
 
-    /// Returns the number of accepted bytes, or libcurl's value for a pause.
+    /// Receives bytes of the body. Returns the number of accepted bytes, or libcurl's value for a pause.
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
@@ -164,7 +165,8 @@ extension Transfer {
         case handedOver(DeferredWork.Item)
     }
 
-    /// With `mayGather`, waits for another round if many bytes arrive, so the reader wakes less often.
+    /// Delivers received bytes to a waiting reader. With `mayGather`, waits for another round if many bytes arrive, so
+    /// the reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

@@ -4,11 +4,11 @@ import Errand
 import Synchronization
 
 // Delivers events to user code: accessories, progress listeners, a time source, a body's source. User code must not run
-// under the loop's driver lock, so events are queued there and delivered elsewhere, in order.
+// under the loop's driver lock, so events are queued under the lock and delivered elsewhere, in order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// For clocks other than the system's.
+        /// Bytes were sent or received, for a clock other than the system's.
         case activity
         /// The source of the request's body can stop.
         case sourceIsDone
@@ -24,11 +24,12 @@ extension Transfer {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// From this number of queued reports on, new progress replaces the last progress. The limit on header bytes bounds
-    /// other events.
+    /// The number of queued reports at which new progress replaces the last progress. The number of other events is
+    /// bounded by the limit on header bytes.
     private static let queuedReports = 16
 
-    /// With `soon`, a new task delivers the report. Otherwise, the task that waits for the transfer does.
+    /// Queues a report. With `soon`, a new task delivers the report. Otherwise, the task that waits for the transfer
+    /// delivers it.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -52,7 +53,8 @@ extension Transfer {
 
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// With `waits`, returns once all earlier reports have been delivered, possibly by another task.
+    /// Delivers the queued reports. With `waits`, returns once all earlier reports have been delivered, possibly by
+    /// another task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {
@@ -98,7 +100,7 @@ extension Transfer {
 /// start of the transfer when it reads the first byte.
 struct WireTimes {
     var requestSent: UInt64?
-    /// Informational responses don't count.
+    /// When the first byte of the response arrived. Informational responses don't count.
     var firstByte: UInt64?
 
     mutating func restart(at now: UInt64, hasBody: Bool) {
@@ -110,7 +112,7 @@ struct WireTimes {
 extension EasyHandle {
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// Times count from the call of `send`.
+    /// Returns a transfer's timings. Times count from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0
