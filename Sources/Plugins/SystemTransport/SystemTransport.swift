@@ -8,7 +8,8 @@ public import ErrandURLSessionTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
+/// On every platform, the type has an initializer without arguments. To use a feature that only one of the two
+/// transports has, import its module.
 public typealias SystemTransport = URLSessionTransport
 #elseif os(Linux) || os(Android)
 public import Errand
@@ -20,7 +21,8 @@ public import ErrandCurlTransport
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .system)
 /// ```
 ///
-/// Both have an initializer without arguments. To use a feature that only one of them has, import its module.
+/// On every platform, the type has an initializer without arguments. To use a feature that only one of the two
+/// transports has, import its module.
 public typealias SystemTransport = CurlTransport
 #endif
 

@@ -8,7 +8,7 @@ struct ChallengePolicy: Sendable {
     var identities: URLSessionIdentities?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Evaluating server trust blocks, and must not delay the session's other delegate calls.
+    /// The queue for evaluating a server's trust, which blocks and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -48,7 +48,7 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // With pins alone, the system's checks must still run, and a credential would replace them.
+        // With pins alone, don't return a credential. It would replace the system's checks, which must still run.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
@@ -68,7 +68,7 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
         if url.scheme?.lowercased() == "https" { _ = try policy.identities?.choice(for: url) }
     }
 
-    /// A connection keeps its client certificate, so changed certificates require new connections.
+    /// Closes the connections if the certificates have changed, because a connection keeps its client certificate.
     override func prepare(_ session: URLSession) async {
         guard let revision = policy.identities?.revision else { return }
         await gate.pass(revision) { await session.flush() }

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Writes chunks to a stream with limited room. Remaining bytes wait for the stream's next event without blocking a
-/// thread.
+/// Writes chunks to a stream with limited room. If the stream is full, the remaining bytes wait for its next event
+/// without blocking a thread.
 final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         case took(Int)
@@ -20,7 +20,7 @@ final class ChunkWriter: Sendable {
     private let offer: @Sendable (Data) -> Acceptance
     private let state = Mutex(State())
 
-    /// `queue` must be serial, and only closures on it may use the stream.
+    /// Creates a writer. `queue` must be serial, and only closures on this queue may use the stream.
     init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }

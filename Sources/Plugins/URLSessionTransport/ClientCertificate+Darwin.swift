@@ -11,18 +11,18 @@ public import Security
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .urlSession(identities: identities))
 /// ```
 ///
-/// To renew a certificate, assign the new one: `identities["https://api.example.com"] = renewed`.
+/// To renew a certificate, assign the new certificate: `identities["https://api.example.com"] = renewed`.
 public typealias URLSessionIdentities = ClientIdentities<ClientCertificate>
 
 /// A certificate and its key, for servers that request a client certificate (RFC 8446, section 4.3.2). Descriptions
-/// don't reveal them.
+/// don't reveal the certificate or the key.
 ///
 /// ```swift
 /// let certificate = try ClientCertificate(pkcs12: data, password: password)
 /// let identities: URLSessionIdentities = ["https://api.example.com": certificate]
 /// ```
 ///
-/// Apple's platforms only. On Linux, use `CurlClientIdentity`.
+/// Available only on Apple platforms. On Linux, use `CurlClientIdentity`.
 public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let credential: URLCredential
 
@@ -63,8 +63,8 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomDebugS
         self.init(identity, chain: chain)
     }
 
-    /// Reads an identity and its chain from PKCS#12 (a .p12 or .pfx file). Throws `insecureConnection` if the password
-    /// is wrong or the data contains no identity. Doesn't add the key to a keychain.
+    /// Reads an identity and its chain from PKCS#12 data (a .p12 or .pfx file). Throws `insecureConnection` if the
+    /// password is wrong or the data contains no identity. The key isn't added to a keychain.
     ///
     /// - Parameters:
     ///   - pkcs12: The bytes of the file.

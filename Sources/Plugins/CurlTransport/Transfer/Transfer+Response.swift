@@ -4,7 +4,8 @@ import ErrandEssentials
 import Synchronization
 
 extension Transfer {
-    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
+    /// Starts the transfer and waits for its response. Returns once the head has arrived, or the whole response if the
+    /// body is delivered as data.
     func response() async throws -> HTTPResponse {
         var failure: (any Error)?
         do {

@@ -43,14 +43,14 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// libcurl sends a small body with the head, without a callback.
+    /// Updates the progress of a small body, which libcurl sends with the head, without a callback.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// Call this when libcurl sends the body again, because a reused connection was closed. Returns `false` if the body
-    /// can't be sent from this offset.
+    /// Moves to an offset of the body. Call this when libcurl sends the body again, because a reused connection was
+    /// closed. Returns `false` if the body can't be sent from this offset.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -78,7 +78,7 @@ extension Transfer {
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Call this when the response is complete.
+    /// Stops reading the request's body. Call this when the response is complete.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true
@@ -110,7 +110,7 @@ enum SentBody {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// `nil` without a body, or if it must be sent in chunks.
+    /// The length of the body. `nil` without a body, or if the body must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil

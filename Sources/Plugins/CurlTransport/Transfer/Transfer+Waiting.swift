@@ -16,7 +16,7 @@ extension Transfer {
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// A waiting task resumes before the loop stops the transfer. Call it from any thread.
+    /// Cancels the transfer. A waiting task resumes before the loop stops the transfer. Call this from any thread.
     func cancel() { end(with: Self.cancelled) }
 
     private func end(with error: ErrandError) {

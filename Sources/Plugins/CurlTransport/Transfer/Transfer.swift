@@ -4,7 +4,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
+/// The transfer of one request and its response, from the call of `send` to the last byte that the reader takes.
 final class Transfer: @unchecked Sendable {
     // Sendable: `shared` is a Mutex, and other variables are accessed only under the loop's driver lock until the
     // waiter resumes. Then, only the waiter accesses `head`, `collected` and `timings`.
@@ -44,7 +44,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the transfer can use the first connection to its host together with other requests.
     var sharesConnection = false
     var route: AlternativeTable.Route?
-    /// `nil` unless the transfer runs.
+    /// The transfer's origin. `nil` unless the transfer runs.
     var origin: Origin?
     /// The origin in whose queue the transfer waits, and its position there.
     var waitsAt: Origin?
@@ -90,7 +90,7 @@ final class Transfer: @unchecked Sendable {
         var isPaused = false
         /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Set only if the transfer's clock isn't the system's.
+        /// Whether sending is paused. Set only if the transfer's clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
@@ -155,8 +155,8 @@ extension Transfer {
 
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// If the server doesn't need the rest of the request, it ends the stream without an error (RFC 9113, section
-    /// 8.1), which libcurl reports as a failure to send.
+    /// Whether the response is complete although libcurl reports a failure to send. If the server doesn't need the rest
+    /// of the request, it ends the stream without an error (RFC 9113, section 8.1), which libcurl reports like this.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -195,7 +195,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the head and the beginning of a collected body. The core does that for streamed bodies.
+    /// Adds the head and the beginning of a collected body to an error. For streamed bodies, the core does this.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -205,7 +205,7 @@ extension Transfer {
         return error
     }
 
-    /// Deliver the result without the driver lock.
+    /// Ends the transfer and returns its result. Deliver the result without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> DeferredWork.Item {
         let error = error.map(withEvidence)
         self.timings = timings

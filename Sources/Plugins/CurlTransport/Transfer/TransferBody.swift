@@ -4,8 +4,8 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A response body. If its reader stops, the transfer pauses. The reader also decodes the body, so decoding doesn't
-/// delay other transfers.
+/// A response body. If the reader stops, the transfer pauses. The body is also decoded when it's read, so decoding
+/// doesn't delay other transfers.
 final class TransferBody: HTTPBodySource {
     private let transfer: Transfer
     private let decoder: Mutex<ContentDecoder?>
@@ -41,7 +41,7 @@ final class TransferBody: HTTPBodySource {
         }
     }
 
-    /// Accessories receive all earlier events before the body ends or fails.
+    /// Returns the next received bytes. Accessories receive all earlier events before the body ends or fails.
     private func received() async throws -> Data? {
         do {
             let data = try await next()
@@ -77,7 +77,7 @@ struct ChunkBuffer: ~Copyable {
     private var full: [Data] = []
     private var current: PooledChunk?
 
-    /// From this size on, a chunk accepts only bytes that fit completely.
+    /// The size from which a chunk accepts only bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
     mutating func append(_ bytes: Span<UInt8>) -> Bool {

@@ -41,7 +41,7 @@ final class UploadStream: Sendable {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// The first call starts to read the source.
+    /// Returns bytes of the body for libcurl. The first call starts to read the source.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -101,8 +101,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers the chunks in order. Holds the last chunk of an announced length back until the source ends, so a source
-    /// with more bytes never completes a request.
+    /// Reads the source and offers its chunks in order. If the length was announced, the last chunk is held back until
+    /// the source ends. A source with more bytes therefore never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
