@@ -12,8 +12,9 @@ extension HTTPRequest {
     /// func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
     /// ```
     ///
-    /// Keeps the method, the URL, the headers and a body in memory. Drops the timeout, cache policy and cookie
-    /// handling. Throws `invalidURL` if the URL is missing, and `invalidRequest` if the body is an `InputStream`.
+    /// The request keeps the method, the URL, the headers and a body in memory. The timeout, cache policy and cookie
+    /// handling are dropped. Throws `invalidURL` if the URL is missing, and `invalidRequest` if the body is an
+    /// `InputStream`.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw ErrandError(.invalidURL, "the URLRequest has no URL") }
         if request.httpBodyStream != nil {
@@ -29,8 +30,8 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Creates a `URLRequest` from a request. Joins fields of the same name with commas (RFC 9110, section 5.3). Drops
-    /// a body that isn't in memory.
+    /// Creates a `URLRequest` from a request. Fields of the same name are joined with commas (RFC 9110, section 5.3). A
+    /// body that isn't in memory is dropped.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
@@ -44,8 +45,8 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// Creates a response from an `HTTPURLResponse` and a body. Drops `Content-Encoding` and `Content-Length` if
-    /// URLSession has decoded the body. Returns `nil` if the response has no URL.
+    /// Creates a response from an `HTTPURLResponse` and a body. If URLSession has decoded the body, `Content-Encoding`
+    /// and `Content-Length` are dropped. Returns `nil` if the response has no URL.
     public init?(_ response: HTTPURLResponse, body: Data = Data()) {
         guard let url = response.url else { return nil }
         self.init(
@@ -55,8 +56,8 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// Creates an `HTTPURLResponse` from the head of a response. Joins fields of the same name with commas. Returns
-    /// `nil` if Foundation rejects the values.
+    /// Creates an `HTTPURLResponse` from the head of a response. Fields of the same name are joined with commas.
+    /// Returns `nil` if Foundation rejects the values.
     public convenience init?(_ response: HTTPResponse) {
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.rawName] = response.headers[field.name] }

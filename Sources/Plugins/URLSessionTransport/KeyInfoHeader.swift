@@ -1,7 +1,7 @@
 import Foundation
 
 /// The bytes before a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the digest
-/// of both.
+/// of these bytes and the key.
 enum KeyInfoHeader {
     static func bytes(isRSA: Bool, bits: Int) -> Data? {
         let text: String? =

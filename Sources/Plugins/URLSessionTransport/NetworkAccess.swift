@@ -19,8 +19,8 @@ public enum AllowsCellularAccess: TagKey {
 /// var tags: Tags { Tags().with(AllowsExpensiveNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`. The underlying `URLError` contains the
-/// reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all requests.
+/// If only expensive networks are available, the request fails with `cannotConnect`. The underlying `URLError` contains
+/// the reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all requests.
 public enum AllowsExpensiveNetworkAccess: TagKey {
     /// Calls without this tag may use expensive networks.
     public static let defaultValue = true
@@ -34,8 +34,9 @@ public enum AllowsExpensiveNetworkAccess: TagKey {
 /// var tags: Tags { Tags().with(AllowsConstrainedNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`. The underlying `URLError` contains the
-/// reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all requests.
+/// If only networks in Low Data Mode are available, the request fails with `cannotConnect`. The underlying `URLError`
+/// contains the reason (`networkUnavailableReason`). A restriction in the session's configuration applies to all
+/// requests.
 public enum AllowsConstrainedNetworkAccess: TagKey {
     /// Calls without this tag may use networks in Low Data Mode.
     public static let defaultValue = true

@@ -24,8 +24,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// Drops `Content-Encoding` and `Content-Length` if the body was decoded, and splits `Set-Cookie` into its fields.
-    /// Other fields stay joined by commas (RFC 9110, section 5.3).
+    /// Returns the headers of a response. If the body was decoded, drops `Content-Encoding` and `Content-Length`.
+    /// Splits `Set-Cookie` into its fields. Other fields stay joined by commas (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -53,15 +53,15 @@ enum ResponseFields {
         return ContentLength.parse([trimmed(length)]) != nil
     }
 
-    /// On Linux, URLSession keeps the white space around a value.
+    /// Returns a value without surrounding white space, which URLSession keeps on Linux.
     private static func trimmed(_ value: String) -> String {
         var value = Substring(value)
         while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
         return String(value.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// Splits at a comma only if a name and an equals sign follow before any other comma or semicolon, because dates
-    /// contain commas, too.
+    /// Splits a joined `Set-Cookie` value. A comma separates cookies only if a name and an equals sign follow before
+    /// any other comma or semicolon, because dates contain commas, too.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex

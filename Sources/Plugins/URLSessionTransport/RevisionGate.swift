@@ -11,7 +11,8 @@ final class RevisionGate: Sendable {
 
     init(_ revision: Int) { state = Mutex(State(revision: revision)) }
 
-    /// Cancelling the caller doesn't cancel the action, because other callers wait for it, too.
+    /// Runs the action if the revision has changed. Cancelling the caller doesn't cancel the action, because other
+    /// callers wait for it, too.
     func pass(_ revision: Int, _ action: @escaping @Sendable () async -> Void) async {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard revision > state.revision else { return state.task }

@@ -13,17 +13,19 @@ import Security
 /// ```
 ///
 /// Pins add to the usual checks of the host name, the dates and the chain. If a server fails a check, the request
-/// throws `insecureConnection` with a message that names the check. Apple's platforms only. On Linux, use
-/// `CurlConfiguration.tls`.
+/// throws `insecureConnection` with a message that names the check.
+///
+/// Available only on Apple platforms. On Linux, use `CurlConfiguration.tls`.
 public struct ServerTrust: Sendable {
-    /// The DER certificates of the authorities that replace the system's. Defaults to an empty array: the system's
-    /// authorities.
+    /// The certificate authorities to trust instead of the system's, as DER certificates. Defaults to an empty array,
+    /// which trusts the system's authorities.
     public var authorities: [Data]
-    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary: all keys.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Defaults to an empty dictionary, which accepts
+    /// all keys.
     ///
-    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 5280, section 4.1). One match suffices, so
-    /// you can rotate keys. Host names ignore case and a final dot. Write non-Latin names in Punycode. If a dictionary
-    /// key isn't a host name, every request fails with `insecureConnection`.
+    /// Each pin is the Base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 5280, section 4.1). One matching pin
+    /// suffices, so you can rotate keys. Host names ignore case and a final dot. Write non-Latin names in Punycode. If
+    /// a dictionary key isn't a host name, every request fails with `insecureConnection`.
     public var publicKeyPins: [String: [String]]
 
     /// Creates a policy. Without arguments, it accepts all keys and the system's authorities.
@@ -33,7 +35,8 @@ public struct ServerTrust: Sendable {
 
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// Blocks, and may load certificates from the network.
+    /// Returns why a server is rejected, or nil if it's trusted. Blocks the thread, and may load certificates from the
+    /// network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -111,7 +111,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Received bytes come before a failure, and a failure before the end.
+    /// Delivers received bytes, or a failure, or the end, in this order.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>

@@ -4,9 +4,9 @@ import Foundation
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
-        /// `kDNSServiceErr_…`
+        /// A DNS error, `kDNSServiceErr_…`.
         case name(Int32)
-        /// `errSSL…`
+        /// A TLS error, `errSSL…`.
         case security(Int32)
         case rejection(String)
         case other
@@ -40,7 +40,7 @@ struct NetworkFailure: Sendable {
         }
     }
 
-    /// `kDNSServiceErr_PolicyDenied`.
+    /// The DNS error `kDNSServiceErr_PolicyDenied`.
     private static let policyDenied: Int32 = -65570
 
     private static let unreachable: Set<POSIXErrorCode> = [
@@ -51,14 +51,15 @@ struct NetworkFailure: Sendable {
 protocol ConnectionDriver: Sendable {
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Completes once, with bytes, with the end and perhaps the last bytes, or with a failure.
+    /// Receives bytes. The completion is called once: with bytes, with the end and perhaps the last bytes, or with a
+    /// failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Completes once, when the system has accepted all bytes or with a failure.
+    /// Sends bytes. The completion is called once, when the system has accepted all bytes or with a failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// May be called several times. The system still sends bytes that it has accepted.
+    /// Ends the connection. May be called several times. The system still sends bytes that it has accepted.
     func cancel()
 }
 

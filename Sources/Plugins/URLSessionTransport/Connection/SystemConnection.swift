@@ -4,7 +4,8 @@ import Synchronization
 
 /// A connection for protocols other than HTTP.
 ///
-/// It receives bytes only while a reader waits, so backpressure reaches the peer, and sends one piece at a time.
+/// The connection receives bytes only while a reader waits, so backpressure reaches the peer. It sends one piece at a
+/// time.
 final class SystemConnection: ByteConnection {
     private let driver: any ConnectionDriver
     let state = Mutex(ConnectionState())
@@ -97,7 +98,7 @@ final class SystemConnection: ByteConnection {
 }
 
 struct ConnectionTarget: Hashable, Sendable {
-    /// A name, or an address without brackets.
+    /// The host: a name, or an address without brackets.
     let host: String
     let port: UInt16
     let isSecure: Bool

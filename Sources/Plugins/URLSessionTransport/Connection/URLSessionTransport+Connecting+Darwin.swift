@@ -7,8 +7,10 @@ extension URLSessionTransport: ConnectingTransport {
     /// Opens a dedicated connection with Network.framework. See ``Errand/ConnectingTransport``.
     ///
     /// The connection follows this transport's network restrictions, proxies and server policy, but doesn't count
-    /// toward its connection limit. Throws `transportUnavailable` for a background configuration, a
-    /// `connectionProxyDictionary`, or, with https, a closure that decides on challenges.
+    /// toward the transport's connection limit.
+    ///
+    /// Throws `transportUnavailable` for a background configuration or a `connectionProxyDictionary`. With https, it
+    /// also throws this error if a closure decides on challenges.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         try check(request.url)
         let target = try ConnectionTarget(request.url)
