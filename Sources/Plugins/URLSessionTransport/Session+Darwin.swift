@@ -3,11 +3,11 @@ import Errand
 import Foundation
 import Synchronization
 
-/// With `nil`, the session creates its own serial queue.
+/// Returns nil, so the session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
 extension SessionTransfer {
-    /// The task is suspended if this many bytes wait for a reader.
+    /// The number of waiting bytes at which the task is suspended.
     private static let highWater = 256 << 10
 
     func restrict(_ request: inout URLRequest) {
@@ -23,7 +23,7 @@ extension SessionTransfer {
         }
     }
 
-    /// Bytes in flight still arrive.
+    /// Suspends the task if too many bytes wait for the reader. Bytes in flight still arrive.
     func suspendReading() {
         let isDue = state.withLock { state in
             if state.isReaderBehind || state.isOver || state.buffer.count < Self.highWater { return false }
@@ -44,7 +44,7 @@ extension SessionTransfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Runs on the transport's queue, which keeps these calls in order.
+    /// Suspends or resumes the task. Runs on the transport's queue, which keeps these calls in order.
     private func settle() {
         let (task, isReaderBehind, wasSuspended) = state.withLock { state in
             defer { state.isSuspended = state.isReaderBehind && !state.isOver }

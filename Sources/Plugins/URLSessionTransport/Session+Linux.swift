@@ -3,7 +3,7 @@ import Errand
 import Foundation
 import FoundationNetworking
 
-/// Runs delegate calls on the session's internal queue, which saves a hop.
+/// Runs delegate calls directly on the session's internal queue, which saves switching to another queue.
 private final class InlineQueue: OperationQueue, @unchecked Sendable {
     // Sendable: this subclass doesn't add state.
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
@@ -12,13 +12,15 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension SessionTransfer {
-    /// Removes `Expect`. If the final response came before the 100, the session would send the next request while the
-    /// server may still wait for this body. Network restrictions don't exist on Linux.
+    /// Removes `Expect` from the request. With `Expect`, the final response can arrive before the 100. The session
+    /// would then send the next request while the server may still wait for this body.
+    ///
+    /// Doesn't restrict the network, because restrictions don't exist on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
     func prepare(_ task: URLSessionTask) {}
 
-    /// Doesn't suspend the task, because it would start over from its first byte. A slow reader costs memory instead.
+    /// Does nothing. A suspended task would start over from its first byte, so a slow reader costs memory instead.
     func suspendReading() {}
     func resumeReading() {}
 }
@@ -29,8 +31,8 @@ extension ResponseFields {
 }
 
 extension SessionDelegate {
-    /// The only challenge on Linux is a complete 401, which becomes the response. Without a disposition, the task would
-    /// never end. Cancelling blocks the current queue, so it runs on the transport's queue.
+    /// Makes a 401 the response, which is the only challenge on Linux. Without a disposition, the task would never end.
+    /// The completion runs on the transport's queue, because cancelling blocks the current queue.
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -43,8 +45,7 @@ extension SessionDelegate {
     }
 }
 
-/// Never created on Linux, where the session would read streams on the queue that all sessions share and that must not
-/// block.
+/// Not used on Linux, where all sessions read streams on one shared queue that must not block.
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
@@ -58,7 +59,7 @@ extension SessionUpload {
         completionHandler(nil)
     }
 
-    /// A longer body goes to a file that only its owner can read.
+    /// The maximum number of bytes to keep in memory. A longer body is written to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
     /// Reads the whole source first, so the session knows the length and never waits.

@@ -6,8 +6,8 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Passes the session's delegate calls to their transfers. On Linux, all sessions share one queue for these calls, so
-/// they must not block.
+/// Passes the session's delegate calls to the transfers that they belong to. On Linux, all sessions share one queue for
+/// these calls, so they must not block.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is in a Mutex, and subclasses add only constants.
 
@@ -47,7 +47,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// The redirect becomes the response, because the core follows redirects.
+    /// Rejects the redirect, which makes it the response. The core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -77,7 +77,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Called only if the configuration has `waitsForConnectivity`.
+    /// Reports that the task waits for a network. Called only if the configuration has `waitsForConnectivity`.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

@@ -92,7 +92,8 @@ extension SessionTransfer {
         if let progress { options.report(.progress(progress)) }
     }
 
-    /// On Linux, the head of a redirect without a usable `Location` arrives only here, without its body.
+    /// Ends the transfer. On Linux, the head of a redirect without a usable `Location` arrives only here, without its
+    /// body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
@@ -102,7 +103,8 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response ended before its head was complete"))
     }
 
-    /// URLSession reports the same code for a connection that was lost before the response.
+    /// Whether an error cut the response short. URLSession reports the same code for a connection that was lost before
+    /// the response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

@@ -6,13 +6,13 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// One exchange, from the call of `send` to the last byte that its reader receives.
+/// The transfer of one request and its response, from the call of `send` to the last byte that the reader receives.
 final class SessionTransfer: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// `nil` after the end, so a body doesn't keep the session alive.
+        /// The session. `nil` after the end, so a body doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
@@ -131,7 +131,7 @@ final class SessionTransfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// The waiter resumes before the task is cancelled. Call it from any thread.
+    /// Cancels the transfer. The waiter resumes before the task is cancelled. Call it from any thread.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
     func fail(_ error: ErrandError) {
@@ -140,7 +140,7 @@ final class SessionTransfer: Sendable {
         queue.async { task.cancel() }
     }
 
-    /// Adds the head and the beginning of a collected body. The core does that for streamed bodies.
+    /// Adds the head and the beginning of a collected body to an error. For streamed bodies, the core does this.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -195,7 +195,8 @@ final class SessionTransfer: Sendable {
 }
 
 extension SessionTransfer: SilenceWatched {
-    /// Time in which bytes wait for the reader doesn't count as inactivity.
+    /// Ends the transfer after its timeout without bytes. The time in which bytes wait for the reader doesn't count as
+    /// inactivity.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { state -> ContinuousClock.Instant? in
             if state.isOver { return nil }
@@ -209,7 +210,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// For a clock other than the system's, such as a test's.
+    /// Watches the transfer with a clock other than the system's, such as a test's.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             await options.time.wait(until: deadline)

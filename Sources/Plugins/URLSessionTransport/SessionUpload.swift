@@ -44,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // Without a type, the session would declare a form on Linux.
+            // Set a type. Without one, the session would declare a form on Linux.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -98,7 +98,7 @@ final class SessionUpload: Sendable {
         guard let error = error as? ErrandError else {
             return ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
-        // A wrong length is a defect of the request, not of a response.
+        // A wrong length of the body is a defect of the request, not of a response.
         if error.code != .truncated, error.code != .invalidResponse { return error }
         return ErrandError(.invalidRequest, "the body's length differs from the announced length", underlying: error)
     }

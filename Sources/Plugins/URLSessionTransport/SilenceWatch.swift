@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Watches all exchanges of a transport for inactivity with a single sleeping task. The task wakes at the earliest
-/// deadline, asks each exchange for its current deadline, and sleeps again.
+/// Watches all transfers of a transport for inactivity with a single sleeping task. The task wakes at the earliest
+/// deadline, asks each transfer for its current deadline, and sleeps again.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
@@ -35,7 +35,8 @@ final class SilenceWatch: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns the replaced task. Cancel it outside the lock, because cancelling runs code of the time source.
+    /// Starts a task that sleeps until a deadline, and returns the task that it replaces. Cancel that task outside the
+    /// lock, because cancelling runs the time source's code.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper
@@ -56,7 +57,7 @@ final class SilenceWatch: Sendable {
         let now = time.now
         var next: ContinuousClock.Instant?
         for transfer in transfers {
-            // Remove an exchange that has ended, because it may have been added after its end.
+            // Remove a transfer that has ended, because it may have been added after its end.
             guard let deadline = transfer.endIfSilent(now: now) else {
                 remove(transfer)
                 continue
@@ -70,6 +71,6 @@ final class SilenceWatch: Sendable {
 }
 
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns its current deadline, or `nil` if the exchange has ended.
+    /// Ends the transfer if its deadline has passed. Returns its current deadline, or `nil` if the transfer has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -53,7 +53,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         super.init()
     }
 
-    /// Without a length, the session sends the body in chunks.
+    /// Sets the stream as the request's body. Without a length, the session sends the body in chunks.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -74,7 +74,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Later failures don't affect the exchange.
+    /// Ends the pump. Later failures of the source don't affect the transfer.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true

@@ -54,7 +54,7 @@ extension ErrandError {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
     }
 
-    /// On Linux, URLSession reports libcurl's message, but not its code.
+    /// Returns the code for libcurl's message. On Linux, URLSession reports only the message.
     private static func code(fromText text: String) -> Code {
         let table: [(String, Code)] = [
             ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),

@@ -12,21 +12,23 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A transport that sends requests with `URLSession`, for Apple's platforms.
+/// A transport that sends requests with `URLSession`, for Apple platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
 /// ```
 ///
-/// Each transport has one session with a copy of the configuration. It ignores the configuration's cache, cookie store,
-/// credential store and timeouts. When the transport is deallocated, the session ends once the last body has been read.
+/// Each transport has one session with a copy of the configuration. The configuration's cache, cookie store, credential
+/// store and timeouts are ignored. When the transport is deallocated, the session ends once the last body has been
+/// read.
 ///
-/// `send` throws only ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the transport also
+/// `send` throws only ``ErrandError``, with the `URLError` as `underlying`. On Apple platforms, the transport also
 /// opens connections for WebSockets. On Linux, prefer `.curl`: this transport's guide lists its limits there.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Creates, starts and cancels tasks, which may block on Linux while any session of the process is busy.
+    /// The queue that creates, starts and cancels tasks. On Linux, these calls may block while any session of the
+    /// process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
     private let refusal: ErrandError?
@@ -77,7 +79,7 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.
     ///
-    /// Throws `invalidRequest` for a GET with a body, which URLSession can't send, and `transportUnavailable` for a
+    /// Throws `invalidRequest` for a GET with a body, which URLSession can't send. Throws `transportUnavailable` for a
     /// background configuration.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try check(request.url)
