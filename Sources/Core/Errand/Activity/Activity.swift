@@ -17,9 +17,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The request as its sender wrote it. Nil for other kinds of activities. Test its type with `activity.request is
     /// GetUser`.
     public let request: (any Request)?
-    /// When the activity started, by the agent's clock.
+    /// The request's tags, merged with the call's tags, which take precedence.
     public let tags: Tags
-    /// The start by the agent's clock.
+    /// When the activity started, by the agent's clock.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let maximumBodyBytes: Int

@@ -49,7 +49,7 @@ public struct ActivityNote: Sendable {
     }
     // An array of at most one element, which is cheaper to copy than an optional of any type.
     private var kept: [any Sendable]
-    /// Nil if the message is the details' description.
+    /// The message, or nil if it's the details' description.
     private var text: String?
 
     /// Creates a note with a message and optional details for programs.

@@ -3,7 +3,7 @@ import ErrandSupport
 
 /// Options of a single call.
 public struct CallOptions: Sendable {
-    /// Nil if no option is set, which is the most common case.
+    /// The options, or nil if no option is set, which is the most common case.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {

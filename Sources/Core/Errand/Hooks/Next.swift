@@ -2,7 +2,7 @@ public import ErrandHTTP
 
 /// The remaining filters and the transport. Call it once or several times, also from child tasks.
 public struct Next: Sendable {
-    /// Nil after the last step.
+    /// The next step, or nil after the last step.
     @usableFromInline let step: FilterStep?
 
     init(_ step: FilterStep? = nil) { self.step = step }

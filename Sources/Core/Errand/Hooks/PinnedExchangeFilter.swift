@@ -55,7 +55,7 @@ enum PinnedOperation: TagKey {
     static var defaultValue: UserPin? { nil }
 }
 
-/// For filters that replace one request with several, such as a resumed transfer.
+/// Pins the requests of a filter that replaces one request with several, such as a resumed transfer.
 extension Exchange {
     /// Makes all requests that the filter sends from now on one operation, which must keep the same user.
     ///

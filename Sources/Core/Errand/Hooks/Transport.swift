@@ -81,7 +81,7 @@ extension Exchange {
     }
 }
 
-/// A class, to keep exchanges and async frames small.
+/// A reference to the transport. A class, to keep exchanges and async frames small.
 final class TransportReference: Sendable {
     let transport: any Transport
 

@@ -89,7 +89,8 @@ public struct TransportOptions: Sendable {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// From status 300 on, a redirect or a filter may need only the head.
+    /// Whether a transport may collect a body with this status. From 300 on, a redirect or a filter may need only the
+    /// head.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives events other than progress. If not, don't collect data such as timings.

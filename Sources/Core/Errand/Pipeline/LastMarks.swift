@@ -5,7 +5,7 @@ import Synchronization
 /// Caches an agent's last marks, because several filters ask for them, and most requests belong to one user. Comparing
 /// equal sets is faster if one is a copy of the other.
 final class LastMarks: Sendable {
-    /// A class, so copying it out of the lock costs one retain.
+    /// The last marks. A class, so copying them out of the lock costs one retain.
     private final class Known: Sendable {
         let secrets: ContiguousArray<HTTPHeaders.Field>
         let declared: UserMarks?

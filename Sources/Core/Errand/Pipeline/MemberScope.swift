@@ -5,12 +5,12 @@ import Synchronization
 final class MemberScope: Sendable {
     private struct State {
         var count = 0
-        /// Members that are awaited or being started.
+        /// The number of members that are awaited or being started.
         var sending = 0
-        /// Started members may run without being awaited.
+        /// The started members, which may run without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        /// At most one, for ``close()``. An array, because reading it costs less than an optional.
+        /// The task that waits in ``close()``, if any. An array, because reading it costs less than an optional.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }

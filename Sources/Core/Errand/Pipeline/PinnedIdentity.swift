@@ -5,10 +5,10 @@ import ErrandSupport
 /// The user of a request, as a ``UserPin`` compares it.
 struct PinnedIdentity {
     let origin: String
-    /// Excludes cookies, and marks that a session vouches for.
+    /// The user's marks, except the marks of cookies and marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
-    /// By name. Empty if a session or the request's owners identify the user.
+    /// The cookies by name. Empty if a session or the request's owners identify the user.
     var cookies: [String: String] = [:]
 
     init(_ exchange: Exchange) {
