@@ -1,7 +1,7 @@
 /// A byte string to search for in linear time (Knuth-Morris-Pratt).
 package struct BytePattern: Sendable {
     package let bytes: [UInt8]
-    /// For each matched length, the length of the longest proper prefix that is also a suffix.
+    /// Contains, for each matched length, the length of the longest proper prefix that is also a suffix.
     private let borders: [Int]
 
     package init(_ bytes: some Collection<UInt8>) {

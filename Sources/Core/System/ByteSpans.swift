@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Array {
-    /// Unlike `Array.span`, works before macOS 26 and iOS 26.
+    /// A span of the elements. Unlike `Array.span`, it works before macOS 26 and iOS 26.
     @inlinable @inline(__always)
     package func withSpan<Result, Failure>(
         _ body: (Span<Element>) throws(Failure) -> Result

@@ -15,9 +15,9 @@ final class PipelineSettings: Sendable {
     let maximumErrorBodyBytes: Int
     let mapError: @Sendable (any Error) -> any Error
     let transport: any Transport
-    /// Groups are replaced by their members.
+    /// The agent's filters. Groups are replaced by their members.
     let filters: [any Filter]
-    /// For requests that don't add filters.
+    /// The chain for requests that don't add filters.
     let chain: Next
     let lastMarks = LastMarks()
     /// The last type of request that doesn't provide filters.

@@ -148,8 +148,8 @@ final class WireStep: CoreStep {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
 
-    /// If the response may not be final, reads only a short body that arrives quickly, so its connection can be reused
-    /// and filters can examine it.
+    /// Receives a response's body. If the response may not be final, reads only a short body that arrives quickly, so
+    /// its connection can be reused and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response

@@ -24,7 +24,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
         }
     }
 
-    /// Keeps the chunk that is being read for the reader.
+    /// Stops reading ahead. Keeps the chunk that is being read for the reader.
     func stop() { beginning.stop() }
 
     func stopped() async { await beginning.stopped() }

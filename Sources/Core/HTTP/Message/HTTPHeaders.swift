@@ -49,7 +49,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             a.hasSameText(as: b) && a.isSensitive == b.isSensitive && a.isLatin1 == b.isLatin1
         }
 
-        /// Ignores the flags.
+        /// Returns whether two fields have the same name and value. Ignores the flags.
         func hasSameText(as other: Field) -> Bool {
             name == other.name && value.hasSameBytes(as: other.value)
         }

@@ -161,12 +161,13 @@ struct ParameterReader {
 
 /// Where a request sends its parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// In the query for GET, HEAD and DELETE, and if the request has its own body. Otherwise in a form. The default.
+    /// Sends the parameters in the query for GET, HEAD and DELETE, and if the request has its own body. Otherwise, sends
+    /// them in a form. The default.
     case automatic
-    /// In the URL's query.
+    /// Sends the parameters in the URL's query.
     case query
-    /// In an `application/x-www-form-urlencoded` body.
+    /// Sends the parameters in an `application/x-www-form-urlencoded` body.
     case form
-    /// In a JSON object, for any method.
+    /// Sends the parameters in a JSON object, for any method.
     case json
 }

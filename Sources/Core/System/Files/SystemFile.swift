@@ -237,7 +237,7 @@ extension SystemFile {
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
-    /// All hard links to a file have the same identity.
+    /// Identifies a file. All hard links to a file have the same identity.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64

@@ -148,7 +148,7 @@ extension CacheHandler {
     }
 }
 
-/// A class, because all requests without their own policy share one instance.
+/// The policy and the store of a request. A class, because all requests without their own policy share one instance.
 final class CacheTerms: Sendable {
     let policy: CachePolicy
     let store: any CacheStore

@@ -10,7 +10,7 @@ enum HTTPConditions {
         case whole
         case notModified
         case part(Range<Int64>)
-        /// Only the server can evaluate the request.
+        /// The request must be sent, because only the server can evaluate it.
         case forward
     }
 
