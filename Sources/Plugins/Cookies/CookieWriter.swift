@@ -19,7 +19,7 @@ final class CookieWriter: Sendable {
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held during a write, so only one write runs at a time.
+    /// A lock that is held during a write, so only one write runs at a time.
     private let turn = Mutex(())
 
     /// Creates a writer.

@@ -38,7 +38,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Call this on the queue when the stream may have room.
+    /// Writes remaining bytes. Call this on the queue when the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {

@@ -130,9 +130,11 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// In some versions, libcurl keeps a pointer to a field of the handle's last response. As protection, libcurl
-    /// shows each header line before it stores the line. A second head, after a refused expectation, would then count
-    /// as a body, so a request with `Expect` gets a new handle instead.
+    /// Makes libcurl show each header line before it stores the line, in versions that keep a pointer to a field of the
+    /// handle's last response.
+    ///
+    /// A second head, after a refused expectation, would then count as a body. So a request with `Expect` gets a new
+    /// handle instead.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)

@@ -7,7 +7,7 @@ import Synchronization
 // Provides the bytes to send, under the loop's driver lock, so no user code may run here.
 extension Transfer {
     enum UploadStep {
-        /// Empty bytes mark the body's end.
+        /// Bytes of the body. Empty bytes mark the body's end.
         case bytes(Data)
         case pause
         case abort

@@ -111,7 +111,7 @@ final class Transfer: @unchecked Sendable {
     static let fastHighWater = 2 << 20
     /// A paused transfer resumes at this many buffered bytes.
     static let lowWater = 256 << 10
-    /// If a round of the loop receives this many bytes, a waiting reader gets them only after the next round.
+    /// The number of bytes in a round of the loop from which a waiting reader gets the bytes only after the next round.
     static let gatheredBytes = 64 << 10
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10

@@ -6,7 +6,7 @@ import Synchronization
 /// A streamed request body while it's sent. A task reads the source, at most two chunks ahead of libcurl.
 final class UploadStream: Sendable {
     enum Taken {
-        /// Empty bytes mark the body's end.
+        /// Bytes of the body. Empty bytes mark the body's end.
         case bytes(Data)
         case wait
         case failed(ErrandError)

@@ -17,7 +17,6 @@ import Synchronization
 /// An entry appears completely or not at all. A damaged entry, or an entry that another version of the format wrote, is
 /// removed and counts as a miss. While an entry is being written, it can temporarily use space beyond the limit, up to
 /// a quarter of the limit. Use the same limit for all stores of a directory.
-/// limit for all stores of a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they're written and decrypts them after they're read.
     ///
