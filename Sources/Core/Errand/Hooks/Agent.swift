@@ -35,8 +35,8 @@ public protocol Agent: Sendable {
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
-    /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle. Like a request, the
-    /// activity notifies accessories, can have a parent and can be cancelled. ``Composite`` uses it.
+    /// Starts a closure as an activity of a custom kind, such as a batch, and returns its handle. ``Composite`` uses
+    /// this method. Like a request, the activity notifies accessories, can have a parent and can be cancelled.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

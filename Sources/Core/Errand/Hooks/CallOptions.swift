@@ -117,7 +117,7 @@ public struct CallOptions: Sendable {
     }
 
     /// Returns whether a call with these options is a direct member of an activity: its `parent` is the activity or
-    /// nil. For agents that a composite passes to its body.
+    /// nil. Call it in an agent that a composite passes to its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 

@@ -63,11 +63,11 @@ extension Exchange {
             within: BodyAllowance(bytes: settings.maximumErrorBodyBytes, timeout: timeout, time: time))
     }
 
-    /// Returns the error that ``Request/outcomeCheck`` throws for a response, if any. For filters that store responses
-    /// or add credentials. See ``RequestFailure/refusesCredential``.
+    /// Returns the error that ``Request/outcomeCheck`` throws for a response, or nil if the response passes. Call it in
+    /// a filter that stores responses or adds credentials. See ``RequestFailure/refusesCredential``.
     ///
-    /// Returns nil if the request doesn't accept the status, or wants a stream or a file. Otherwise, collects a
-    /// streamed body first, at most `maximumBodyBytes`. Throws if that fails or is cancelled.
+    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. Otherwise,
+    /// collects a streamed body first, at most `maximumBodyBytes`. Throws if collecting the body fails or is cancelled.
     public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
         guard let check = request.outcomeCheck, request.delivery == .data,
             request.acceptableStatuses.contains(response.status)

@@ -6,15 +6,15 @@ extension Exchange {
     /// Whether the request's origin may receive the agent's secrets: it's the origin of a base URL, or one of the
     /// `trustedOrigins`. Add a secret only if this is true.
     ///
-    /// An absolute URL as the path, such as a server's "next" link, can lead to another origin. So can a redirect or a
-    /// filter.
+    /// A request can lead to another origin if its path is an absolute URL, such as a server's "next" link. A redirect
+    /// or a filter can also lead to another origin.
     public var isTrusted: Bool {
         if isSettled { return trust.isTrusted }
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Allows the request's origin to receive the agent's secrets, and adds the withheld secrets. For filters that know
-    /// more of the service's origins than the configuration. Call it after setting the URL:
+    /// Allows the request's origin to receive the agent's secrets, and adds the withheld secrets. Call it in a filter
+    /// that knows more of the service's origins than the configuration does, after you set the URL:
     ///
     /// ```swift
     /// struct Mirror: Filter {

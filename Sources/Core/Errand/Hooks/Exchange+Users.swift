@@ -64,7 +64,7 @@ extension Exchange {
         users = marks
     }
 
-    /// Removes a user's mark. For filters that replace their own credential.
+    /// Removes a user's mark. Call it in a filter that replaces its own credential.
     public mutating func unassign(from user: UserMark) { users?.marks.remove(user) }
 
     /// Returns a copy of the exchange to pass to `next`, and a record of the users for whom later filters send
@@ -94,8 +94,8 @@ extension Exchange {
     /// request and use only one response, record each repetition separately.
     public var isRecordingUsers: Bool { record != nil }
 
-    /// Adds the exchange's marks to the records of outer filters, as if the request were sent. For filters that respond
-    /// with stored data.
+    /// Adds the exchange's marks to the records of outer filters, as if the request were sent. Call it in a filter that
+    /// responds with stored data.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
         // The marks are computed only if a call records users, which is rare.
@@ -103,8 +103,8 @@ extension Exchange {
     }
 }
 
-/// A request that declares its response's users, in addition to its credentials. For plugin protocols whose requests
-/// name their user.
+/// A request that declares the users of its response, in addition to its credentials. Refine it in a plugin whose
+/// requests name their user.
 ///
 /// ```swift
 /// public protocol TenantRequest: OwnedRequest { var tenant: String { get } }

@@ -173,15 +173,18 @@ public struct Exchange: Sendable {
     /// The checks to run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
-    /// Stages work that depends on the response. Runs `commit` once all checks and decoding have succeeded, otherwise
-    /// `discard`. Both run before will-stop, so return quickly and detach long work.
+    /// Stages work that depends on whether the response is accepted. Once all checks and decoding have succeeded,
+    /// `commit` runs. Otherwise, `discard` runs.
+    ///
+    /// The closure runs before will-stop, so return quickly and detach long work.
     public func whenAccepted(
         _ commit: @escaping @Sendable () async -> Void, otherwise discard: @escaping @Sendable () async -> Void = {}
     ) {
         ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
-    /// How many pieces of work are staged. Pass it to ``discardStagedWork(after:)``.
+    /// How many pieces of work ``whenAccepted(_:otherwise:)`` has staged. Pass the number to
+    /// ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
     /// Discards work that later filters staged for a response that won't be used.
@@ -240,8 +243,8 @@ public struct Exchange: Sendable {
         activity.note(name, describing: details())
     }
 
-    /// Reports a network event to all calls that share the exchange. For filters that send requests themselves. See
-    /// ``Activity/report(_:)``.
+    /// Reports a network event to all calls that share the exchange. Call it in a filter that sends requests itself.
+    /// See ``Activity/report(_:)``.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }

@@ -156,15 +156,16 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     /// Creates stages from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Runs once per call, before redirects. For URL filters, timed caches, retries and login gates.
+    /// The stage that runs once per call, before redirects. Use it for URL filters, timed caches, retries and login
+    /// gates.
     public static let call = FilterStages(rawValue: 1)
-    /// Runs once for each request on the wire, including each redirect and retry. For cookies, credentials and HTTP
-    /// caches.
+    /// The stage that runs once for each request on the wire, including each redirect and retry. Use it for cookies,
+    /// credentials and HTTP caches.
     ///
-    /// A filter for both the call and the hop stage finds the current stage in ``Exchange/stage``.
+    /// A filter that runs in both the call and the hop stage finds the current stage in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
-    /// Runs once for each request that reaches the transport, after all hop filters regardless of the order in the
-    /// array. For host limits, circuit breakers and test faults.
+    /// The stage that runs once for each request that reaches the transport. Wire filters run after all hop filters,
+    /// regardless of the order in the array. Use this stage for host limits, circuit breakers and test faults.
     public static let wire = FilterStages(rawValue: 4)
 }
 

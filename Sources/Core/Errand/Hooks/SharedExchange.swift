@@ -3,9 +3,11 @@ import Synchronization
 
 /// A request that is sent once and whose response several calls share.
 ///
-/// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before it passes the response or the
-/// error to a call. The exchange ends with that task, and can outlive the activity that began it. Checks and work that
-/// later filters add belong to all calls: the first call that accepts the response commits the work.
+/// A filter calls ``send(_:next:)`` in a separate task. Before it passes the response or the error to a call, it calls
+/// ``distribute(to:)``. The exchange ends with the task, and can outlive the activity that began it.
+///
+/// Checks and work that later filters add belong to all calls. The first call that accepts the response commits the
+/// work.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
     let ledger = CallLedger()

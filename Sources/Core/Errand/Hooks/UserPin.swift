@@ -16,11 +16,12 @@ import Synchronization
 ///
 /// The operation belongs to the user of its first request. A later request as another user isn't sent, and throws:
 ///
-/// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
-///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
-/// - Otherwise, the pin compares the ``Exchange/userMarks`` with the first request to the same origin. If they differ,
-///   it throws ``ErrandError/Code/userChanged``. If a filter's header field changes for the same user, such as a
-///   refreshed token, the filter must declare the user with ``Exchange/assign(to:carriedBy:queryItems:)``.
+/// - If a session adds the credential, the session's filter decides. `ErrandAuthentication` throws
+///   `AuthenticationError` with `signedOut` or `userChanged`, but accepts a refreshed token of the same user.
+/// - Otherwise, the pin compares the ``Exchange/userMarks`` with the first request to the same origin. If the marks
+///   differ, the pin throws ``ErrandError/Code/userChanged``. If a filter adds a header field that changes for the same
+///   user, such as a refreshed token, the filter must declare the user with
+///   ``Exchange/assign(to:carriedBy:queryItems:)``.
 ///
 /// The pin compares cookies only if neither a session nor an ``OwnedRequest`` names the user. In that case, the user
 /// counts as changed:
@@ -29,8 +30,8 @@ import Synchronization
 /// - if all earlier cookies are missing
 ///
 /// If the server changes its session cookie in responses to *other* calls, declare the user with an ``OwnedRequest``.
-/// You can also declare it with a hop filter that runs after the cookies are added and calls `assign(to:carriedBy:)`
-/// with the `Cookie` field.
+/// You can also write a hop filter that runs after the cookies are added, and calls `assign(to:carriedBy:)` with the
+/// `Cookie` field.
 ///
 /// If the first request is rejected with status 401 or 407, the next request counts as the first.
 public final class UserPin: Sendable {
@@ -42,7 +43,8 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// The most origins that a pin remembers. With more origins, the pin forgets the oldest one other than the first.
+    /// The most origins that a pin remembers. Above this number, the pin forgets the oldest origin other than the
+    /// first.
     private static let maximumOrigins = 32
 
     /// Whether the pin only applies to sessions. See ``init(sessionsOnly:)``.
@@ -53,9 +55,9 @@ public final class UserPin: Sendable {
 
     /// Creates a pin for an operation that belongs to the user of its first request.
     ///
-    /// - Parameter sessionsOnly: Whether only sessions keep their first user, without comparing anything else. Requests
-    ///   without a user don't count. Use it if one of the requests may sign in. Each ``Composite`` has such a pin by
-    ///   default. Defaults to false.
+    /// - Parameter sessionsOnly: Whether the pin only makes sessions keep their first user, and doesn't compare
+    ///   anything else. Requests without a user then don't count. Use it if one of the requests may sign in. Each
+    ///   ``Composite`` has such a pin by default. Defaults to false.
     public init(sessionsOnly: Bool = false) {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }

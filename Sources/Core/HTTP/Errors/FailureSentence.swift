@@ -90,61 +90,61 @@ extension FailureSentence {
 }
 
 extension FailureSentence {
-    /// For a server that can't be reached.
+    /// The sentence for a server that can't be reached.
     public static let unreachable = FailureSentence(
         "unreachable", english: "The server couldn't be reached.", simplifiedChinese: "无法连接到服务器。")
-    /// For a connection that was lost while it was in use.
+    /// The sentence for a connection that was lost while it was in use.
     public static let connectionLost = FailureSentence(
         "connectionLost", english: "The connection was lost.", simplifiedChinese: "网络连接已中断。")
-    /// For a response that took too long.
+    /// The sentence for a response that took too long.
     public static let timedOut = FailureSentence(
         "timedOut", english: "The server took too long to respond.", simplifiedChinese: "服务器响应超时。")
-    /// For a server whose identity can't be verified.
+    /// The sentence for a server whose identity can't be verified.
     public static let insecureConnection = FailureSentence(
         "insecureConnection", english: "A secure connection couldn't be made.", simplifiedChinese: "无法建立安全连接。")
-    /// For a response that the app can't use.
+    /// The sentence for a response that the app can't use.
     public static let unusableResponse = FailureSentence(
         "unusableResponse", english: "The server's response couldn't be used.", simplifiedChinese: "服务器返回的内容无法使用。")
-    /// For data that exceeds a limit.
+    /// The sentence for data that exceeds a limit.
     public static let tooLarge = FailureSentence(
         "tooLarge", english: "The data is too large.", simplifiedChinese: "数据过大。")
-    /// For a service that is overloaded.
+    /// The sentence for a service that is overloaded.
     public static let busy = FailureSentence(
         "busy", english: "The service is busy; try again later.", simplifiedChinese: "服务繁忙，请稍后重试。")
-    /// For a service that failed with an error.
+    /// The sentence for a service that failed with an error.
     public static let serviceFailed = FailureSentence(
         "serviceFailed", english: "The service has a problem.", simplifiedChinese: "服务出现问题。")
-    /// For a user who isn't signed in.
+    /// The sentence for a user who isn't signed in.
     public static let signInRequired = FailureSentence(
         "signInRequired", english: "You need to sign in.", simplifiedChinese: "请先登录。")
-    /// For a user who lacks permission.
+    /// The sentence for a user who lacks permission.
     public static let notAllowed = FailureSentence(
         "notAllowed", english: "You don't have permission for this.", simplifiedChinese: "你没有权限执行此操作。")
-    /// For a resource that the service can't find.
+    /// The sentence for a resource that the service can't find.
     public static let notFound = FailureSentence(
         "notFound", english: "This couldn't be found.", simplifiedChinese: "找不到所请求的内容。")
-    /// For a request that the service rejected.
+    /// The sentence for a request that the service rejected.
     public static let refused = FailureSentence(
         "refused", english: "The service refused the request.", simplifiedChinese: "服务拒绝了此请求。")
-    /// For an operation that was cancelled, which isn't a failure.
+    /// The sentence for an operation that was cancelled, which isn't a failure.
     public static let cancelled = FailureSentence(
         "cancelled", english: "This was cancelled.", simplifiedChinese: "操作已取消。")
-    /// For an operation that stopped because another user signed in.
+    /// The sentence for an operation that stopped because another user signed in.
     public static let userChanged = FailureSentence(
         "userChanged", english: "Another user has signed in.", simplifiedChinese: "已有其他用户登录。")
-    /// For a file that can't be read or written.
+    /// The sentence for a file that can't be read or written.
     public static let fileFailed = FailureSentence(
         "fileFailed", english: "A file couldn't be read or written.", simplifiedChinese: "无法读取或写入文件。")
-    /// For a device without enough free space.
+    /// The sentence for a device without enough free space.
     public static let noSpace = FailureSentence(
         "noSpace", english: "There isn't enough free space.", simplifiedChinese: "存储空间不足。")
-    /// For data that was requested from storage but isn't on the device.
+    /// The sentence for data that was requested from storage but isn't on the device.
     public static let notStored = FailureSentence(
         "notStored", english: "This content isn't stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
-    /// For an operation that can't start because it's already running.
+    /// The sentence for an operation that can't start because it's already running.
     public static let alreadyRunning = FailureSentence(
         "alreadyRunning", english: "This is already in progress.", simplifiedChinese: "此操作正在进行中。")
-    /// For any other failure, such as a mistake in the app.
+    /// The sentence for any other failure, such as a mistake in the app.
     public static let failed = FailureSentence(
         "failed", english: "Something went wrong.", simplifiedChinese: "操作失败。")
 
