@@ -1,7 +1,7 @@
 /// A byte string to search for in linear time (Knuth-Morris-Pratt).
 package struct BytePattern: Sendable {
     package let bytes: [UInt8]
-    /// Contains, for each matched length, the length of the longest proper prefix that is also a suffix.
+    /// The length of the longest proper prefix that is also a suffix, for each matched length.
     private let borders: [Int]
 
     package init(_ bytes: some Collection<UInt8>) {

@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Array {
-    /// A span of the elements. Unlike `Array.span`, it works before macOS 26 and iOS 26.
+    /// Calls a closure with a span of the elements. Unlike `Array.span`, this works before macOS 26 and iOS 26.
     @inlinable @inline(__always)
     package func withSpan<Result, Failure>(
         _ body: (Span<Element>) throws(Failure) -> Result

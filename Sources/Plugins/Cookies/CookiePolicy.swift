@@ -8,8 +8,8 @@ public struct CookiePolicy: Sendable {
     public var publicSuffixes = PublicSuffixes.wellKnown
     /// Whether to store a cookie without a name whose value contains a `=`. Defaults to false.
     ///
-    /// RFC 6265bis sends only the value of a cookie without a name (section 5.6, step 3). A cookie `=id=7` would thus
-    /// reach the server as a cookie named `id`, and its name would never be checked. Clients may ignore such cookies
+    /// If a cookie has no name, RFC 6265bis sends only its value (section 5.6, step 3). A cookie `=id=7` would reach
+    /// the server as a cookie named `id`, although this name was never checked. Clients may ignore such cookies
     /// (section 5.7, step 1), and the Cookie Store API rejects them.
     public var keepsNamelessCookies = false
     /// The longest lifetime of a cookie. Later expiries are shortened. Defaults to 400 days (RFC 6265bis, section 5.5).

@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandTLS
 
-/// The certificates with which a ``CurlTransport`` identifies your app, by origin.
+/// The certificates with which a ``CurlTransport`` identifies your app. The keys are the servers' origins.
 ///
 /// ```swift
 /// let identities: CurlIdentities = ["https://api.example.com": .pkcs12(file: file, password: password)]

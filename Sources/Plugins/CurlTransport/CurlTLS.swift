@@ -29,7 +29,8 @@ public struct CurlTLS: Sendable {
 
     /// The authorities that may sign a server's certificate. Defaults to the system's authorities.
     public var roots = Roots.system
-    /// The client certificates by origin, for servers that request one. Defaults to `nil`.
+    /// The client certificates for servers that request a certificate, with the servers' origins as keys. Defaults to
+    /// `nil`.
     public var identities: CurlIdentities?
     /// The oldest TLS version that the transport accepts. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2

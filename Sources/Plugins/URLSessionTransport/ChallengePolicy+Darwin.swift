@@ -80,9 +80,10 @@ extension Transport where Self == URLSessionTransport {
     /// itself with client certificates.
     ///
     /// - Parameters:
-    ///   - configuration: Defaults to ``URLSessionTransport/standardConfiguration``.
+    ///   - configuration: The session's settings. Defaults to ``URLSessionTransport/standardConfiguration``.
     ///   - trust: The accepted servers. Defaults to the servers that the system accepts.
-    ///   - identities: The certificates for servers that request one, by origin. Defaults to `nil`.
+    ///   - identities: The certificates for servers that request a certificate, with the servers' origins as keys.
+    ///     Defaults to `nil`.
     ///   - challenges: Decides on each challenge first. Runs on any thread while the request waits. Defaults to `nil`.
     public static func urlSession(
         _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration,

@@ -4,7 +4,7 @@ public import ErrandTLS
 public import Foundation
 public import Security
 
-/// The certificates with which a ``URLSessionTransport`` identifies your app, by origin.
+/// The certificates with which a ``URLSessionTransport`` identifies your app. The keys are the servers' origins.
 ///
 /// ```swift
 /// let identities: URLSessionIdentities = ["https://api.example.com": try ClientCertificate(keychainLabel: "device")]

@@ -84,7 +84,7 @@ public struct Tags: Sendable {
 /// Whether the response is an endless stream, such as an event stream. Filters that store or share responses ignore
 /// such calls. Defaults to false.
 public enum LiveStream: TagKey {
-    /// False.
+    /// False, because most responses end.
     public static let defaultValue = false
 }
 
@@ -101,7 +101,7 @@ public enum LiveStream: TagKey {
 /// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
 /// ```
 public enum LinkSource: TagKey {
-    /// Nil: your app chose the URL.
+    /// Nil, which means that your app chose the URL.
     public static var defaultValue: URL? { nil }
 }
 
@@ -120,7 +120,7 @@ extension Tags {
 ///
 /// The tag applies only to the call's first request on the wire, because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
-    /// Nil: the URL that is sent identifies the resource.
+    /// Nil, which means that the URL that is sent identifies the resource.
     public static var defaultValue: URL? { nil }
 }
 
@@ -140,6 +140,6 @@ public enum ResourceURL: TagKey {
 ///
 /// The template isn't sent. A redirect keeps it.
 public enum URLTemplate: TagKey {
-    /// Nil: requests don't have a template.
+    /// Nil, because a request has no template unless you set one.
     public static var defaultValue: String? { nil }
 }

@@ -44,8 +44,8 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 confirms a stored response (section 4.3.4). If both have an entity tag, the tags must be equal.
-    /// Otherwise, if both have a modification date, the dates must be equal.
+    /// Whether a 304 confirms a stored response (section 4.3.4). If the 304 and the stored response have entity tags,
+    /// the tags must be equal. Otherwise, if they have modification dates, the dates must be equal.
     ///
     /// - Parameter condition: The request's fields. If the 304 doesn't repeat a stored validator, the request must have
     ///   named only that validator.
