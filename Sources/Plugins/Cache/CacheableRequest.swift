@@ -27,7 +27,7 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
 }
 
 extension CacheableRequest {
-    /// The partition of ``cachePolicy``, as a ``UserMark``. The cache keeps the responses of each partition apart.
+    /// The partition of ``cachePolicy``, as a ``ErrandHTTP/UserMark``. The cache keeps the responses of each partition apart.
     /// Empty if there's no partition.
     public var owners: Set<UserMark> {
         let policy = cachePolicy

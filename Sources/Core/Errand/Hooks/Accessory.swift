@@ -81,7 +81,8 @@ public struct MainActorAccessory: Accessory {
     }
 }
 
-/// Holds another accessory weakly. Use it for objects that own the agent or the request's handle.
+/// Wraps another accessory without keeping it alive. Use it for an object that owns the agent or the request's handle,
+/// to avoid a reference cycle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
     /// The most body bytes to copy: the wrapped accessory's `maximumBodyBytes` when this wrapper was created.

@@ -95,7 +95,8 @@ struct OriginMove: CustomStringConvertible {
     private let before, after: HTTPRequest
     let queryItems: [String]
 
-    /// A host below `.invalid` is a placeholder, so replacing it doesn't count as a move.
+    /// Fails if the origin is unchanged. Replacing a placeholder, which is a host below `.invalid`, doesn't count as a
+    /// move.
     init?(from before: HTTPRequest, to after: HTTPRequest, queryItems: [String] = []) {
         if before.sharesURL(with: after) || URLSyntax.beginAlike(before.urlText, after.urlText)
             || before.host?.hasSuffix(".invalid") == true

@@ -45,9 +45,12 @@ extension Exchange {
     /// exchange.assign(to: UserMark(session.id, source: "account"))
     /// ```
     ///
-    /// A sensitive header field needs a mark only if its value changes for the same user, like a signature that
-    /// contains the time. Pass such a field in `fields`. A secret in the query needs a mark. Pass its items in
-    /// `queryItems`, so they're removed together with the mark.
+    /// You don't need to assign a mark for every secret:
+    ///
+    /// - A sensitive header field needs a mark only if its value changes for the same user, like a signature that
+    ///   contains the time. Pass such a field in `fields`.
+    /// - A secret in the query always needs a mark. Pass its items in `queryItems`, so they're removed together with
+    ///   the mark.
     ///
     /// - Parameters:
     ///   - user: The user's mark.

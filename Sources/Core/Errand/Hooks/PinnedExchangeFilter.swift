@@ -81,7 +81,7 @@ public struct PinnedExchangeFilter: Filter {
 
     /// Returns ``FilterStages/wire``, so the filter sees each request in its final form.
     public var stages: FilterStages { .wire }
-    /// Has the trait ``FilterTraits/unique``, so it runs once per request.
+    /// Returns ``FilterTraits/unique``, so the filter runs once per request.
     public var traits: FilterTraits { .unique }
     /// The filter's text in ``NetworkAgent/explain(_:options:)``.
     public var explanation: String { "stops the operation if the user changes" }

@@ -21,8 +21,9 @@ public import ErrandHTTP
 /// ```
 public protocol PreSendFilter: Filter {
     /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``.
-    /// Before you send the request later, check `request.body.isReplayable`, because the transport may have opened the
-    /// body.
+    ///
+    /// If your filter sends the request again later, it must first check `request.body.isReplayable`, because the
+    /// transport may have opened the body.
     ///
     /// Called on any thread during the transport's work, so it must not block.
     func willSend(_ request: HTTPRequest, time: any TimeSource) throws
@@ -35,7 +36,7 @@ struct PreSendRefusal: Error {
 
 extension TransportOptions {
     /// Asks the wire filters whether a request may still be sent. Call it in a transport after a request has waited,
-    /// before its first byte. If it throws, don't send the request, and throw the same error from
+    /// before its first byte. If this method throws, don't send the request, and throw the same error from
     /// ``Transport/send(_:options:)``.
     public func checkBeforeSending(_ request: HTTPRequest) throws(ErrandError) {
         for filter in preSendFilters {

@@ -5,8 +5,9 @@ import ErrandMessageSyntax
 ///
 /// A call without a parent gets the activity as its parent, and the activity's tags. In a composite, it also gets the
 /// filters of the composite's call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``).
-/// After the activity has ended, calls throw ``ErrandError/Code/activityEnded``. After it was cancelled, they throw a
-/// cancellation.
+///
+/// After the activity has ended, calls throw ``ErrandError/Code/activityEnded``. After the activity was cancelled,
+/// calls throw a cancellation error.
 ///
 /// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///
@@ -25,7 +26,7 @@ public struct ScopedAgent: Agent {
         scope = MemberScope(activity)
     }
 
-    /// Cancels the activity. It then ends as cancelled, whatever its body returns.
+    /// Cancels the activity. The activity then ends as cancelled, whatever its body returns.
     public func cancel() { activity.cancel() }
 
     /// Returns an agent for the same activity that notifies another observer of its members. The members of both agents
@@ -80,8 +81,8 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member of this activity, and returns its handle. Also called by
-    /// `run`.
+    /// Starts a composite or another activity as a member of this activity, and returns its handle. `run` calls this
+    /// method, too.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

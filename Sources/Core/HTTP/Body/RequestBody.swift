@@ -142,7 +142,8 @@ public struct RequestBody: Sendable {
     /// The body before ``coded(by:)`` applied a content coding. `nil` for other bodies.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Returns `other` with this body's content coding applied, if this body has one.
+    /// Returns another body with this body's content coding. If this body has no content coding, returns the other body
+    /// unchanged.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
@@ -284,7 +285,8 @@ extension RequestBody {
     }
 
     /// Returns a streamed body that can be opened at any offset, so a resumable upload sends only the missing bytes.
-    /// The closure receives the offset of the first byte to deliver. It must deliver the same bytes each time.
+    /// The closure receives the offset of the first byte to deliver. For the same offset, the closure must deliver the
+    /// same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
