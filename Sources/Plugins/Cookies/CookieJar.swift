@@ -40,7 +40,7 @@ public final class CookieJar: Sendable {
     ///   - url: The URL of the file.
     ///   - policy: The rules for storing cookies. Defaults to a policy with default values.
     ///   - droppingSessionCookies: Whether to skip the session cookies in the file. Defaults to false.
-    ///   - date: The current date, from which cookies count as expired. Defaults to now.
+    ///   - date: The current date, which decides which cookies have expired. Defaults to now.
     public init(
         file url: URL, policy: CookiePolicy = CookiePolicy(), droppingSessionCookies: Bool = false,
         at date: Date = Date()

@@ -107,7 +107,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
 
-    /// Whether the activity was cancelled. It may still run until ``isOver`` is true.
+    /// Whether the activity was cancelled. A cancelled activity may still run until ``isOver`` is true.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
     /// Whether the activity's outcome is decided. From then on, its filters can't send requests, because `next` throws.

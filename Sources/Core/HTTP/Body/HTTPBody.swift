@@ -113,7 +113,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Cancels the transfer of a streamed body. Its reader gets an error.
+    /// Cancels the transfer of a streamed body. The body's reader gets an error.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }

@@ -249,7 +249,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// Returns a streamed body. Each attempt opens it again.
+    /// Returns a streamed body. Each attempt calls the closure to open the body again.
     public static func stream(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         open: @escaping @Sendable () throws -> HTTPBody
