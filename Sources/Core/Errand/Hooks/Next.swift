@@ -16,8 +16,8 @@ public struct Next: Sendable {
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
-    /// Whether the exchange can still be sent. A shared exchange stays open after its own call has ended, because another
-    /// call that shares it may still be running.
+    /// Whether the exchange can still be sent. A shared exchange stays open after its own call has ended, because
+    /// another call that shares it may still be running.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
         !exchange.activity.isOver || exchange.shared != nil
     }

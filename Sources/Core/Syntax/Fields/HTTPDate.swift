@@ -7,7 +7,6 @@ public enum HTTPDate {
     /// names in any case. Returns nil for other text. The weekday doesn't have to match the date.
     ///
     /// - Parameters:
-    /// - Parameters:
     ///   - text: The field value.
     ///   - now: Determines the century of a two-digit year. A year that would be more than 50 years after `now` belongs
     ///     to the previous century.
