@@ -27,8 +27,8 @@ public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
 }
 
 extension CacheableRequest {
-    /// The partition of ``cachePolicy``, as a ``ErrandHTTP/UserMark``. The cache keeps the responses of each partition apart.
-    /// Empty if there's no partition.
+    /// The partition of ``cachePolicy``, as a ``ErrandHTTP/UserMark``. The cache keeps the responses of each partition
+    /// apart. Empty if there's no partition.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(

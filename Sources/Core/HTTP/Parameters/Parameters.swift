@@ -161,8 +161,8 @@ struct ParameterReader {
 
 /// Where a request sends its parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// Sends the parameters in the query for GET, HEAD and DELETE, and if the request has its own body. Otherwise, sends
-    /// them in a form. The default.
+    /// Sends the parameters in the query for GET, HEAD and DELETE, and if the request has its own body. Otherwise,
+    /// sends them in a form. The default.
     case automatic
     /// Sends the parameters in the URL's query.
     case query

@@ -71,7 +71,8 @@ struct AddressRounds {
         return true
     }
 
-    /// Ends the rounds, because the connection is open. Another connection that libcurl opens by itself gets the whole time.
+    /// Ends the rounds, because the connection is open. Another connection that libcurl opens by itself gets the whole
+    /// time.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil
