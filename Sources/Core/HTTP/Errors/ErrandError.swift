@@ -49,6 +49,23 @@ public struct ErrandError: Error, Sendable {
 
 extension Set<ErrandError.Code> {
     /// The network failures after which the same request may succeed later.
+    ///
+    /// | code | why a retry may help |
+    /// |---|---|
+    /// | `timedOut` | the server or the network may be overloaded for a moment |
+    /// | `cannotConnect` | the server may be restarting, or the device may be changing its network |
+    /// | `connectionLost` | the server may have closed an idle connection; a retry opens another connection |
+    /// | `nameLookupFailed` | the resolver is often unreachable while the device changes its network |
+    /// | `truncated` | the connection ended too early; the whole response may arrive over another connection |
+    ///
+    /// Other codes aren't in the set:
+    ///
+    /// - `insecureConnection`: a certificate that isn't trusted stays untrusted, and a retry might meet an attacker again.
+    /// - `invalidResponse`, `redirectFailed`, `bodyTooLarge`, `decodingFailed`, and codes of checks: the server answered,
+    ///   and most servers answer the same request in the same way.
+    /// - `invalidURL`, `invalidRequest`, `encodingFailed`, `bodyNotReplayable` and `fileFailed`: the failure is in the
+    ///   request, or on the device.
+    /// - `cancelled`, `deadlineExceeded` and `activityEnded`: the caller doesn't wait for a response any longer.
     public static let retryable: Self = [.timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated]
 }
 
