@@ -21,12 +21,12 @@ public struct StreamingError: CodedError, Sendable {
     public var code: Code
     /// Describes the failure, with the expected and the actual result.
     public var message: String
-    /// The position in the decoded body, in bytes. For an element that is too long or can't be decoded, where it
-    /// begins.
+    /// The position of the failure in the decoded body, in bytes. If an element is too long or can't be decoded, this
+    /// is the position where the element begins.
     public var byte: Int64
-    /// The element's number, from 1. For lines and JSON lines, the line number.
+    /// The element's number, from 1. For lines and JSON lines, this is the line number.
     public var element: Int
-    /// The cause, such as a `DecodingError`.
+    /// The error that caused this failure, such as a `DecodingError`. It's nil if another error didn't cause it.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, byte: Int64, element: Int, underlying: (any Error)? = nil) {
@@ -41,15 +41,16 @@ public struct StreamingError: CodedError, Sendable {
 extension FailureCode<StreamingError> {
     /// A line, an event, or a value exceeds the maximum size.
     public static var elementTooLong: Self { Self("elementTooLong", 1) }
-    /// The array, a comma, or a record separator is missing.
+    /// The body's JSON is malformed, for example because the array, a comma, or a record separator is missing.
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
     /// A complete element couldn't be decoded. You can read the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 3) }
-    /// The body ended within an element, or before the end of the array or the end mark of an event stream.
+    /// The body ended too early: within an element, before the end of the array, or before the event that ends the
+    /// stream.
     public static var truncated: Self { Self("truncated", 4) }
     /// A second reader tried to read the stream.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 5) }
-    /// The stream can't be resumed, because the last event's ID can't be sent in a header field.
+    /// The stream can't reconnect, because the last event's ID contains characters that a header field can't contain.
     public static var unusableEventID: Self { Self("unusableEventID", 6) }
 }
 

@@ -4,10 +4,11 @@
 /// await socket.close(.goingAway)
 /// ```
 public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// From 1000 to 4999.
+    /// The number of the code, from 1000 to 4999.
     public let rawValue: UInt16
 
-    /// Creates a code. Codes from 3000 to 3999 are registered, and 4000 to 4999 are for your own use.
+    /// Creates a code from its number. Codes from 3000 to 3999 are registered with IANA. Apps can use 4000 to 4999
+    /// freely.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// 1000: the connection has fulfilled its purpose.

@@ -7,7 +7,7 @@
 public import Errand
 @_exported public import ErrandBackoff
 
-/// A WebSocket (RFC 6455) with typed messages in both directions. It can reconnect automatically.
+/// A WebSocket (RFC 6455) that sends and receives typed messages. It can reconnect automatically.
 ///
 /// ```swift
 /// let socket = agent.webSocket(Chat(room: 7))
@@ -15,9 +15,11 @@ public import Errand
 /// for try await event in socket { print(event) }
 /// ```
 ///
-/// The socket connects when you send or read the first message. The opening handshake is a request that uses the
-/// agent's configuration. The socket itself is an activity of the kind ``Errand/ActivityKind/stream``. It responds to
-/// pings, and pings a silent server. A slow reader slows the server down, and a slow server slows senders down.
+/// The socket connects when you send or read the first message. It sends the opening handshake as a request with the
+/// agent's configuration. The socket itself is an activity of the kind ``Errand/ActivityKind/stream``.
+///
+/// The socket answers pings, and sends a ping if the server is silent. If you read slowly, the server has to send
+/// slowly. If the server reads slowly, calls of `send` take longer.
 ///
 /// One task can read messages, and any number of tasks can send them.
 ///
@@ -50,28 +52,32 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// The connection's current state, for display.
     public var state: WebSocketState { core.current }
 
-    /// The current state, then each new state until ``WebSocketState/closed(_:)``. A slow reader gets the latest 100.
+    /// A sequence of the current state and each new state until ``WebSocketState/closed(_:)``. A slow reader gets the
+    /// latest 100 states.
     public var states: AsyncStream<WebSocketState> { core.states }
 
-    /// The response to the last opening handshake. Nil before the first.
+    /// The response to the last opening handshake. It's nil before the first response.
     public var response: HTTPResponse? { core.response }
 
-    /// The subprotocol that the server chose (RFC 6455, section 1.9). Nil if it didn't choose one or the socket hasn't
-    /// connected yet.
+    /// The subprotocol that the server chose (RFC 6455, section 1.9). It's nil if the server didn't choose a
+    /// subprotocol, or if the socket hasn't connected yet.
     public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
 
-    /// The code in the server's last close frame, or ``CloseCode/noStatusReceived`` if it contained no code. Nil before
-    /// the server sent one.
+    /// The code in the server's last close frame, or ``CloseCode/noStatusReceived`` if the frame contained no code.
+    /// It's nil until the server sends a close frame.
     public var closeCode: CloseCode? { core.closure?.code }
 
-    /// The reason in the server's last close frame, or an empty string.
+    /// The reason in the server's last close frame. It's empty if the frame had no reason, or before the server sends a
+    /// close frame.
     public var closeReason: String { core.closure?.reason ?? "" }
 
-    /// Connects if necessary, and returns when the connection is open. Sending and reading connect automatically.
+    /// Connects if necessary, and returns when the connection is open. You needn't call it, because sending and reading
+    /// connect automatically.
     public func open() async throws { try await core.opened() }
 
-    /// Sends a message. Returns when the system has accepted all of it, although the server may not have received it
-    /// yet. Depending on ``WebSocketOptions/whileDisconnected``, waits for a connection.
+    /// Sends a message. Returns when the system has accepted all of its bytes, although the server may not have
+    /// received them yet. If the socket isn't connected, ``WebSocketOptions/whileDisconnected`` determines whether the
+    /// message waits for a connection.
     ///
     /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, or ``Errand/ErrandError``. If the
     /// connection fails, the server may or may not have received the message.
@@ -90,11 +96,12 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         }
     }
 
-    /// Sends a ping, and returns the time until the server's response. Connects and waits like ``send(_:compressed:)``.
+    /// Sends a ping, and returns the time until the server's response (pong). Connects and waits like
+    /// ``send(_:compressed:)``.
     ///
     /// Throws ``WebSocketError`` with `timedOut` if the pong doesn't arrive within ``WebSocketOptions/pongTimeout``.
-    /// The socket then stays open. If the connection ends, throws its error. Received messages that you haven't read
-    /// yet delay the pong.
+    /// The socket stays open after this error. If the connection ends, throws the connection's error. The pong is read
+    /// after earlier messages, so unread messages delay it.
     @discardableResult public func ping() async throws -> Duration {
         let link = try await core.link()
         let start = link.time.now
@@ -102,11 +109,11 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         return start.duration(to: link.time.now)
     }
 
-    /// Closes the socket. Sends a close frame and waits up to ``WebSocketOptions/closeTimeout`` for the server's. You
-    /// can still read messages that were received before.
+    /// Closes the socket. Sends a close frame, and waits up to ``WebSocketOptions/closeTimeout`` for the server's close
+    /// frame. You can still read messages that arrived earlier.
     ///
     /// - Parameters:
-    ///   - code: For an app, 1000 or 3000 to 4999. A code that must not be sent is omitted.
+    ///   - code: The reason as a number. Apps may send 1000, and 3000 to 4999. A code that must not be sent is omitted.
     ///   - reason: Up to 123 bytes of UTF-8. Longer reasons are truncated.
     public func close(_ code: CloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason)
@@ -115,7 +122,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Ends the socket immediately. Its reader gets a cancellation error.
     public func cancel() { core.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
+    /// Ends the current connection, or the wait for the next connection, and reconnects immediately. Requires
+    /// reconnection to be on.
     public func reconnect() { core.reconnect() }
 
     /// Creates an iterator. A socket can have only one reader.
@@ -159,14 +167,14 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     }
 }
 
-/// Sends messages over a new connection: see ``Errand/Agent/webSocket(_:options:onOpen:)``.
+/// Sends messages over a new connection before all other messages. See ``Errand/Agent/webSocket(_:options:onOpen:)``.
 public struct WebSocketSender<Outgoing: Sendable>: Sendable {
     let link: SocketLink
     let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
     /// Whether this is the socket's first connection.
     public let isFirst: Bool
 
-    /// Sends a message over the new connection, before messages that are waiting.
+    /// Sends a message over the new connection, before the messages that wait for a connection.
     public func send(_ message: Outgoing) async throws {
         guard try link.add(link.encoded { try encode(message, $0) }) else { throw link.end }
         try await link.flush()

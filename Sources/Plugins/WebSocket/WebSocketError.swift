@@ -21,13 +21,13 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
     public var code: Code
     /// Describes the failure, with the expected and the actual result.
     public var message: String
-    /// The code in either side's close frame. Nil if no close frame was sent.
+    /// The code in the server's or the client's close frame. It's nil if neither side sent a close frame.
     public var closeCode: CloseCode?
     /// The reason in the server's close frame, or an empty string.
     public var reason = ""
     /// The response to a failed opening handshake. Nil for other failures.
     public var response: HTTPResponse?
-    /// The cause, such as a `DecodingError`.
+    /// The error that caused this failure, such as a `DecodingError`. It's nil if another error didn't cause it.
     public var underlying: (any Error)?
 
     init(
@@ -38,7 +38,7 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether another connection may succeed, because the server went away, restarts, is overloaded, or doesn't
+    /// Whether connecting again may succeed. It may if the server went away, restarts, is overloaded, or doesn't
     /// respond.
     public var isRetryable: Bool {
         switch code {
@@ -57,11 +57,11 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
 }
 
 extension FailureCode<WebSocketError> {
-    /// The server didn't open the socket as RFC 6455, section 4, requires.
+    /// The server's response to the opening handshake violates RFC 6455, section 4.
     public static var handshakeFailed: Self { Self("handshakeFailed", 1) }
     /// The server's frames violate RFC 6455, or its compressed data is corrupt.
     public static var protocolViolated: Self { Self("protocolViolated", 2) }
-    /// A text isn't UTF-8.
+    /// A text message isn't valid UTF-8.
     public static var invalidText: Self { Self("invalidText", 3) }
     /// A message exceeds the maximum size.
     public static var tooLarge: Self { Self("tooLarge", 4) }
@@ -77,7 +77,7 @@ extension FailureCode<WebSocketError> {
     public static var alreadyRead: Self { Self("alreadyRead", 9) }
     /// The socket isn't connected, and the options don't allow a message to wait, or too many are waiting.
     public static var notConnected: Self { Self("notConnected", 10) }
-    /// The request was sent like an ordinary request.
+    /// The request was sent like an ordinary request. Open it with the agent's `webSocket(_:)` instead.
     public static var notASocket: Self { Self("notASocket", 11) }
 }
 

@@ -1,14 +1,14 @@
 import Errand
 public import ErrandEssentials
 
-/// A message of a WebSocket (RFC 6455, section 5.6).
+/// A message that a WebSocket sends or receives (RFC 6455, section 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// Text.
+    /// A text message.
     case text(String)
-    /// Bytes.
+    /// A binary message.
     case data(Data)
 
-    /// The message's bytes. For text, its UTF-8.
+    /// The message's bytes. A text message returns its text as UTF-8 bytes.
     public var bytes: Data {
         switch self {
         case .text(let text): Data(text.utf8)
@@ -32,7 +32,7 @@ public enum WebSocketMessage: Sendable, Hashable {
     }
 }
 
-/// Converts a socket's messages with the request's or agent's decoder and the agent's encoder.
+/// Converts between messages and values. Uses the request's or the agent's decoder, and the agent's encoder.
 public struct WebSocketCoder: Sendable {
     private let response: HTTPResponse
     private let exchange: Exchange
@@ -46,7 +46,8 @@ public struct WebSocketCoder: Sendable {
         do { return try http.decoded(as: type) } catch let error as ErrandError { throw error.underlying ?? error }
     }
 
-    /// Encodes a value, as text if the encoder produces JSON, and as bytes otherwise. Throws the encoder's error.
+    /// Encodes a value as a message: as text if the encoder produces JSON, and otherwise as bytes. Throws the encoder's
+    /// error.
     public func encode(_ value: some Encodable & Sendable) throws -> WebSocketMessage {
         let body = try exchange.encoded(.encoded(value))
         let data = body.data ?? Data()

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request that opens a WebSocket, and the types of its messages.
+/// A request that opens a WebSocket. It also defines the types of the socket's messages.
 ///
 /// ```swift
 /// struct Chat: WebSocketRequest {
@@ -14,10 +14,10 @@ public import ErrandEssentials
 /// let socket = agent.webSocket(Chat(room: 7))
 /// ```
 ///
-/// Set the path, headers, authorization and so on like for any request. `http` and `https` URLs mean `ws` and `wss`.
+/// Set the path, headers, authorization and so on as for any request. `http` and `https` URLs stand for `ws` and `wss`.
 ///
-/// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or `Decodable` and `Encodable` types. These
-/// use the agent's decoder and encoder, and are sent as text if they're JSON. For any other type, implement `decode` or
+/// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or any `Decodable` and `Encodable` types. The
+/// agent's decoder and encoder convert such types, and JSON is sent as text. For any other type, implement `decode` or
 /// `encode`.
 public protocol WebSocketRequest<Incoming, Outgoing>: FilterProvidingRequest
 where Output == HTTPResponse {
@@ -39,8 +39,8 @@ where Output == HTTPResponse {
 extension WebSocketRequest {
     /// The default options.
     public var webSocketOptions: WebSocketOptions { WebSocketOptions() }
-    /// A filter that turns the request into an opening handshake. Requests that the agent's `webSocket(_:)` didn't open
-    /// throw `notASocket`.
+    /// A filter that turns the request into an opening handshake. If you send the request with any method other than
+    /// the agent's `webSocket(_:)`, the filter throws `notASocket`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
@@ -50,7 +50,7 @@ extension WebSocketRequest where Incoming == WebSocketMessage {
 }
 
 extension WebSocketRequest where Incoming == String {
-    /// Returns the text. Throws if the message contains bytes.
+    /// Returns the text of the message. Throws if the message is binary.
     public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming {
         guard case .text(let text) = message else {
             throw WebSocketError(.decodingFailed, "expected text, found a binary message")
@@ -60,7 +60,7 @@ extension WebSocketRequest where Incoming == String {
 }
 
 extension WebSocketRequest where Incoming == Data {
-    /// Returns the bytes, or a text as UTF-8.
+    /// Returns the message's bytes. Text is returned as UTF-8 bytes.
     public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming { message.bytes }
 }
 
@@ -129,10 +129,10 @@ extension Agent {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: Describes the opening handshake and the types of messages.
-    ///   - options: The call options of handshakes.
+    ///   - request: The request for the opening handshake. It also defines the types of messages.
+    ///   - options: The call options of each opening handshake.
     ///   - onOpen: Called for each new connection before any other message is sent over it, for example to subscribe
-    ///     again. An error ends the connection. Don't read messages in it.
+    ///     again. If it throws, the connection ends. Don't read messages in it.
     public func webSocket<R: WebSocketRequest>(
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (WebSocketSender<R.Outgoing>) async throws -> Void)? = nil

@@ -4,13 +4,15 @@ public import Errand
 public enum WebSocketState: Sendable {
     /// The socket hasn't connected yet.
     case idle
-    /// The socket is connecting. `attempt` counts all attempts, from 1.
+    /// The socket is connecting. `attempt` is the number of the socket's attempts so far, including this attempt.
     case connecting(attempt: Int)
-    /// The socket is connected. Contains the response to the opening handshake.
+    /// The socket is connected. The associated value is the response to the opening handshake.
     case open(HTTPResponse)
-    /// The socket reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
+    /// The socket waits until this instant of the agent's clock, and then reconnects. `after` is the error that ended
+    /// the last connection.
     case waiting(until: ContinuousClock.Instant, after: any Error)
-    /// The socket has ended, with the error that its reader receives. Nil if it was closed normally.
+    /// The socket has ended. The associated value is the error that the socket's reader receives, or nil if the socket
+    /// was closed normally.
     case closed((any Error)?)
 }
 

@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// The elements of a body, such as lines, values or events. Each is delivered when it's complete.
+/// A sequence of the elements in a body, such as lines, values or events. It delivers each element as soon as the
+/// element is complete.
 ///
 /// ```swift
 /// for try await line in body.lines() { print(line) }
@@ -10,11 +11,12 @@ public import ErrandEssentials
 /// The stream reads on demand, so a slow reader slows the sender down. Memory is bounded by the maximum element size.
 /// Leaving the loop cancels the transfer.
 ///
-/// A stream over a body has one reader. A stream over a request sends the request when you start reading, and again for
-/// each further reader.
+/// A stream that was created from a body can be read by one reader only. A stream that was created from a request sends
+/// the request when you start reading, and sends it again for each further reader.
 ///
-/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After
-/// ``StreamingError/Code/decodingFailed``, the iterator continues with the next element. Any other error ends it.
+/// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. If an element can't be decoded,
+/// reading throws ``StreamingError/Code/decodingFailed``, and you can read the next element afterwards. Any other error
+/// ends the stream.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Reading throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
@@ -27,7 +29,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     private let origin: Origin
     private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
 
-    /// - Parameter makeReader: Called once for each reader.
+    /// - Parameter makeReader: Creates the parser for a response. Called once for each reader of the stream.
     init(_ origin: Origin, makeReader: @escaping @Sendable (HTTPResponse?) -> ElementReader<Element>) {
         (self.origin, self.makeReader) = (origin, makeReader)
     }
@@ -54,7 +56,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next element, or nil at the end.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
-            // Most elements are in the last received chunk.
+            // Usually, the next element is in the chunk that was received last.
             do {
                 if let element = try reader?.next() { return element }
             } catch { throw ended(by: error) }
@@ -72,7 +74,8 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             } catch { throw ended(by: error) }
         }
 
-        /// Keeps a decoding error, and otherwise ends the stream. Returns the error to throw.
+        /// Returns the error to throw. Ends the stream, unless the error only means that an element couldn't be
+        /// decoded.
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
             if (error as? StreamingError)?.code == .decodingFailed { return error }
@@ -117,7 +120,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its only reader is released, even if something else keeps the body.
+/// Cancels a body's transfer when the body's only reader is released, even if other code still holds the body.
 private final class BodyHold {
     private let body: HTTPBody
 
@@ -145,8 +148,8 @@ extension Agent {
         }
     }
 
-    /// Returns JSON values, one per line of a response, decoded with the request's or the agent's decoder. See
-    /// ``Errand/HTTPBody/jsonLines(of:decoder:upTo:)``.
+    /// Returns the JSON values in a response that contains one value per line. The request's or the agent's decoder
+    /// decodes them. See ``Errand/HTTPBody/jsonLines(of:decoder:upTo:)``.
     ///
     /// ```swift
     /// for try await user in agent.jsonLines(Call(.get, "users"), of: User.self) { print(user.name) }
@@ -158,7 +161,7 @@ extension Agent {
         values(request, options) { JSONLineSplitter(limit: limit) }
     }
 
-    /// Returns the values of a response that is a JSON text sequence. See
+    /// Returns the values in a response that contains a JSON text sequence. See
     /// ``Errand/HTTPBody/jsonSequence(of:decoder:upTo:)``.
     ///
     /// ```swift
@@ -171,7 +174,7 @@ extension Agent {
         values(request, options) { JSONSequenceSplitter(limit: limit) }
     }
 
-    /// Returns the elements of a response that is a JSON array. See ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
+    /// Returns the elements of the JSON array in a response. See ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
     ///
     /// ```swift
     /// for try await user in agent.jsonElements(Call(.get, "users"), of: User.self) { print(user.name) }
@@ -200,8 +203,8 @@ public enum ElementLimit {
 }
 
 extension HTTPBody {
-    /// Returns the lines of UTF-8 text, without their line endings: LF, CR LF, or CR. The last line needs no ending.
-    /// Invalid UTF-8 becomes U+FFFD, and a byte order mark at the beginning is skipped.
+    /// Returns the lines of UTF-8 text, without their line endings. LF, CR LF and CR end a line, and so does the end of
+    /// the body. Invalid UTF-8 becomes U+FFFD, and a byte order mark at the beginning is skipped.
     ///
     /// ```swift
     /// for try await line in body.lines() { print(line) }
@@ -213,7 +216,8 @@ extension HTTPBody {
         ElementStream(.body(self)) { _ in LineReader(limit: limit) }
     }
 
-    /// Returns JSON values, one per line (NDJSON, JSON Lines), decoded as they arrive. Skips blank lines.
+    /// Returns the JSON values in a body that contains one value per line (NDJSON, JSON Lines). Decodes the values as
+    /// they arrive, and skips blank lines.
     ///
     /// ```swift
     /// for try await user in body.jsonLines(of: User.self) { print(user.name) }
@@ -231,7 +235,7 @@ extension HTTPBody {
         return ElementStream(.body(self)) { _ in decoding.reader(JSONLineSplitter(limit: limit)) }
     }
 
-    /// Returns the values of a JSON text sequence (RFC 7464, `application/json-seq`), decoded as they arrive.
+    /// Returns the values in a JSON text sequence (RFC 7464, `application/json-seq`), and decodes them as they arrive.
     ///
     /// ```swift
     /// for try await user in body.jsonSequence(of: User.self) { print(user.name) }
@@ -249,7 +253,8 @@ extension HTTPBody {
         return ElementStream(.body(self)) { _ in decoding.reader(JSONSequenceSplitter(limit: limit)) }
     }
 
-    /// Returns the elements of a JSON array, decoded as they arrive. A long array doesn't need more memory.
+    /// Returns the elements of a JSON array, and decodes them as they arrive. Memory doesn't grow with the array's
+    /// length.
     ///
     /// ```swift
     /// for try await user in body.jsonElements(of: User.self) { print(user.name) }
@@ -267,8 +272,8 @@ extension HTTPBody {
         return ElementStream(.body(self)) { _ in decoding.reader(JSONArraySplitter(limit: limit)) }
     }
 
-    /// Returns the events of an event stream (HTML standard, section 9.2) in this body. Doesn't reconnect: use
-    /// ``Errand/Agent/events(_:_:options:)`` for that.
+    /// Returns the events in this body, which is an event stream (HTML standard, section 9.2). Doesn't reconnect when
+    /// the body ends: use ``Errand/Agent/events(_:_:options:)`` for that.
     ///
     /// ```swift
     /// for try await event in body.events() { print(event.data) }

@@ -2,11 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A stream's activity, which ends with its reader. Each connection is a request that belongs to the activity.
+/// The activity of a stream. It ends when the stream's reader ends. Each connection is a request that belongs to the
+/// activity.
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
-    /// Ties all connections to the first one's user.
+    /// Makes every connection fail that would belong to another user than the first connection.
     private let pin: UserPin
     private let send: @Sendable ([any Filter]) async throws -> Response<HTTPBody>
 
@@ -26,7 +27,8 @@ final class StreamSession: Sendable {
         let activity = handle.activity
         let scoped = activity.agent(on: agent)
         send = { filters in
-            // The call's filters already apply through the activity.
+            // The filters in the call's options already apply to the whole activity, so each connection gets only its
+            // own.
             let one = CallOptions(filters: filters, accessories: options.accessories, label: options.label)
             return try await scoped.send(request, options: one.pinned(to: pin))
         }
@@ -81,12 +83,12 @@ final class StreamSession: Sendable {
         })
     }
 
-    /// False if only the reader was cancelled.
+    /// Whether the activity was cancelled. Stays false if only the reader's task was cancelled.
     var isCancelled: Bool { state.isCancelled }
 
     func cancel() { activity.cancel() }
 
-    /// Ends the current wait or connection, but not the activity.
+    /// Ends the current connection, or the wait for the next connection, but not the activity.
     func interrupt() { state.interrupt() }
 
     func note(_ message: @autoclosure () -> String) { activity.note("stream", message()) }
@@ -94,7 +96,7 @@ final class StreamSession: Sendable {
     func end(_ error: (any Error)?) { state.end(error) }
 }
 
-/// Ends the reader of an activity that was cancelled before its body ran.
+/// Ends the stream for its reader if the activity is cancelled before the activity's body runs.
 private struct StreamEnd: Accessory {
     let state: StreamState
 
@@ -114,7 +116,7 @@ private final class StreamState: Sendable {
         var cancelWork: (@Sendable () -> Void)?
         var body: HTTPBody?
         var bytes: Int64 = 0
-        /// The stream's bytes at the end of the current body, if its length is known.
+        /// The number of the stream's bytes at the end of the current body, if the body's length is known.
         var total: Int64?
         var connections = 0
     }

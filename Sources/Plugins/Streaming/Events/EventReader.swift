@@ -16,7 +16,7 @@ import Synchronization
     private var isOver = false
     private var attempts = 0
     private var failures = 0
-    /// Consecutive attempts that failed to connect or ended soon, without an event.
+    /// The number of consecutive attempts that failed to connect, or whose connection ended soon without an event.
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
@@ -91,7 +91,7 @@ import Synchronization
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader has no session, and must not affect the first.
+        // The session is nil in a second reader, which must not affect the first reader.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -99,7 +99,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Returns false if the server ended the stream.
+    /// Connects to the server. Returns false if the server's response ends the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -156,13 +156,14 @@ import Synchronization
         return session
     }
 
-    /// Returns false if there won't be another connection.
+    /// Handles the end of a connection. Returns false if the stream won't connect again.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
-        // Some servers send only comments as heartbeats, so a lasting connection counts as good even without events.
+        // Some servers only send comments as heartbeats, so a connection that lasted counts as good even without
+        // events.
         if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }
@@ -203,13 +204,13 @@ import Synchronization
     }
 }
 
-/// Makes a request ask for an event stream (HTML standard, section 9.2.3).
+/// Makes a request that asks for an event stream (HTML standard, section 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
     let seen: SeenExchange
 
-    /// Caches don't keep streams, so cache keys may lack the fields added here.
+    /// Event streams aren't cached, so the fields that this filter adds needn't be part of cache keys.
     var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
     var explanation: String { "event stream" }
 
@@ -226,7 +227,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// Status 204 ends the stream.
+    /// Throws if the response isn't an event stream. The status 204 isn't an error: it ends the stream.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {

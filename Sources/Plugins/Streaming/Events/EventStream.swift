@@ -3,7 +3,7 @@ public import ErrandBackoff
 public import ErrandEssentials
 import Synchronization
 
-/// The events that a server sends, over as many connections as needed.
+/// A sequence of the events that a server sends. The stream can reconnect when a connection ends.
 ///
 /// ```swift
 /// let feed = agent.events(GetNews())
@@ -34,21 +34,22 @@ public final class EventStream: AsyncSequence, Sendable {
     /// The connection's current state, for display.
     public var state: EventStreamState { status.state }
 
-    /// The current state, then each new state until ``EventStreamState/closed(_:)``. A slow reader gets the latest 100.
+    /// A sequence of the current state and each new state until ``EventStreamState/closed(_:)``. A slow reader gets the
+    /// latest 100 states.
     public var states: AsyncStream<EventStreamState> { status.states }
 
-    /// The ID from which the next connection continues: the last event's, including events without data. Updated when
-    /// all received events have been read.
+    /// The event ID from which the next connection continues. This is the ID of the last event that was received,
+    /// including events without data. It's updated when all received events have been read.
     public var lastEventID: String { status.lastEventID }
 
-    /// The last connection's response, without its body. Nil before the first.
+    /// The response of the last connection, without its body. It's nil before the first response.
     public var response: HTTPResponse? { status.response }
 
     /// Ends the stream. Its reader gets a cancellation error.
     public func cancel() { status.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. If reconnection is off, ends the
-    /// stream.
+    /// Ends the current connection, or the wait for the next connection, and reconnects immediately. If reconnection is
+    /// off, the stream ends.
     public func reconnect() { status.reconnect() }
 
     /// Creates an iterator. A stream can have only one reader.
@@ -74,14 +75,15 @@ public final class EventStream: AsyncSequence, Sendable {
 public enum EventStreamState: Sendable {
     /// The stream hasn't connected yet.
     case idle
-    /// The stream is connecting. `attempt` counts all attempts, from 1.
+    /// The stream is connecting. `attempt` is the number of the stream's attempts so far, including this attempt.
     case connecting(attempt: Int)
     /// The stream is connected. The response's body is empty.
     case open(HTTPResponse)
-    /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
-    /// Nil if the server closed it.
+    /// The stream waits until this instant of the agent's clock, and then reconnects. `after` is the error that ended
+    /// the last connection, or nil if the server closed it.
     case waiting(until: ContinuousClock.Instant, after: (any Error)?)
-    /// The stream has ended, with the error that its reader received. Nil if it ended normally.
+    /// The stream has ended. The associated value is the error that the stream's reader received, or nil if the stream
+    /// ended normally.
     case closed((any Error)?)
 }
 
@@ -106,11 +108,11 @@ extension EventStreamState: CustomStringConvertible {
 /// }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The name, called `type` in the DOM. Defaults to "message".
+    /// The event's name, which the DOM calls `type`. Defaults to "message".
     public var name: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The ID of this event, or of the last preceding event with an ID. Empty if no event had one.
+    /// The ID of this event, or of the last earlier event with an ID. It's empty if no event had an ID.
     public var id: String
 
     /// Creates an event, for example for a test.
@@ -118,7 +120,7 @@ public struct ServerSentEvent: Sendable, Hashable {
         (self.name, self.data, self.id) = (name, data, id)
     }
 
-    /// Decodes the data, by default as JSON. Throws the decoder's error.
+    /// Decodes the event's data as a value. The default decoder decodes JSON. Throws the decoder's error.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {
@@ -134,18 +136,19 @@ public struct ServerSentEvent: Sendable, Hashable {
 public struct EventOptions: Sendable {
     /// Whether and when to reconnect after a connection ends. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
-    /// The `Last-Event-ID` of the first connection, to continue an earlier stream. Defaults to an empty string.
+    /// The `Last-Event-ID` header of the first connection. Set it to continue an earlier stream. Defaults to an empty
+    /// string.
     public var lastEventID: String
-    /// How long the server may be silent before the connection counts as lost. A comment is enough as a heartbeat.
-    /// Defaults to nil: the request's `timeout`.
+    /// How long the server may be silent before the connection counts as lost. A comment from the server counts as a
+    /// sign of life. Defaults to nil, which uses the request's `timeout`.
     public var timeout: Duration?
     /// The maximum size in bytes of one event's data, and of one line. Larger events throw
     /// ``StreamingError/Code/elementTooLong``. Defaults to 16 MiB.
     public var maximumEventBytes: Int
-    /// Called with each comment, on the reader's thread. Defaults to nil.
+    /// Receives each comment that the server sends, on the reader's thread. Defaults to nil.
     public var onComment: (@Sendable (String) -> Void)?
 
-    /// Creates options with the defaults of the properties.
+    /// Creates options. The default arguments are the defaults of the properties.
     public init(
         reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
@@ -190,8 +193,8 @@ extension Agent {
         events(request, request.eventOptions, options: options)
     }
 
-    /// Returns the events that a server sends, with options for this call. By default, doesn't reconnect. Accepts any
-    /// request whose output is an ``Errand/HTTPBody``.
+    /// Returns the events that a server sends, with event options for this call. By default, the stream doesn't
+    /// reconnect. The request can be of any type whose output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
@@ -204,7 +207,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// Returns the events that a server sends, decoded as values. See ``EventTypes``.
+    /// Returns the events that a server sends, decoded as values by the rules in ``EventTypes``.
     ///
     /// ```swift
     /// for try await user in agent.events(GetNews(), as: EventTypes<User>.any) { print(user.name) }
@@ -215,8 +218,8 @@ extension Agent {
         TypedEvents(events(request, options: options), types)
     }
 
-    /// Returns the events that a server sends, decoded as values, with options for this call. Accepts any request whose
-    /// output is an ``Errand/HTTPBody``.
+    /// Returns the events that a server sends, decoded as values, with options for this call. The request can be of any
+    /// type whose output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))

@@ -1,10 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// A stream's events, decoded as values.
+/// A sequence of a stream's events, decoded as values.
 ///
-/// If an event can't be decoded, reading throws ``StreamingError/Code/decodingFailed`` with the event's number, and
-/// continues with the next event. Otherwise, it behaves like ``EventStream``.
+/// If an event can't be decoded, reading throws ``StreamingError/Code/decodingFailed`` with the event's number. You can
+/// read the next event afterwards. Apart from that, the sequence behaves like ``EventStream``.
 public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
     /// A value decoded from an event.
     public typealias Element = Value
@@ -82,8 +82,8 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
 /// }
 /// ```
 ///
-/// The request's or the agent's decoder decodes the data. Events without a rule are ignored, like events without a
-/// listener in a browser.
+/// The request's or the agent's decoder decodes the data. Events without a rule are ignored, as a browser ignores
+/// events without a listener.
 public struct EventTypes<Value: Sendable>: Sendable {
     struct Decoding: Sendable {
         let response: HTTPResponse
@@ -105,28 +105,30 @@ public struct EventTypes<Value: Sendable>: Sendable {
     /// Creates rules that ignore every event.
     public init() {}
 
-    /// Returns rules that also decode the data of events with this name.
+    /// Returns rules that also decode the data of events with this name, and convert it to a value.
     public func on<Payload: Decodable & Sendable>(
         _ name: String, _ make: @escaping @Sendable (Payload) -> Value
     ) -> EventTypes {
         with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
     }
 
-    /// Returns rules that also deliver a fixed value for events with this name.
+    /// Returns rules that also deliver this value for each event with this name.
     public func on(_ name: String, _ value: Value) -> EventTypes {
         with { $0.rules[name] = { _, _ in value } }
     }
 
-    /// Returns rules that also convert all other events. Return nil from the closure to ignore an event.
+    /// Returns rules that also convert all events without a rule. Return nil from the closure to ignore an event.
     public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
         with { $0.fallback = { event, _ in try make(event) } }
     }
 
     /// Returns rules that end the stream normally at an event with this data, such as `.ending(at: "[DONE]")`. If the
-    /// server ends the stream without it, reading throws ``StreamingError/Code/truncated`` after the last value.
+    /// server ends the stream without this event, reading throws ``StreamingError/Code/truncated`` after the last
+    /// value.
     public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
 
-    /// Returns rules that end the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
+    /// Returns rules that end the stream normally at the first event for which the closure returns true. See
+    /// ``ending(at:)``.
     public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
         with { $0.isEnd = isEnd }
     }

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Turns a body's chunks into elements. Other modules can call `next` without indirection, so each element costs one
-/// call.
+/// Turns a body's chunks into elements. Code in other modules can call `next` directly, so reading an element costs a
+/// single call.
 @usableFromInline class ElementReader<Element> {
     final var session: StreamSession?
     final var isCancelled: Bool { session?.isCancelled ?? false }
@@ -13,7 +13,7 @@ import ErrandSupport
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Not generic, because this makes it twice as fast.
+/// A reader of lines. It isn't generic, because a generic class takes twice as long.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
@@ -28,7 +28,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Not generic, like ``LineReader``.
+/// A reader of events. It isn't generic for the same reason as ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -71,20 +71,20 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// The last line needs no ending. Invalid UTF-8 becomes U+FFFD. In other charsets, an invalid line throws. In an
-/// unknown charset, lines are read as UTF-8, and an invalid line throws.
+/// Decodes lines. The last line doesn't need an ending. In UTF-8, invalid bytes become U+FFFD. In other charsets, an
+/// invalid line throws. If the charset is unknown, lines are decoded as UTF-8, and an invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
     private let charset: Charset?
     private let unreadable: String?
-    /// As in browsers, text that is valid UTF-8 is read despite an unknown label.
+    /// Whether the charset's label is unknown. Text that is valid UTF-8 is read anyway, as browsers do.
     private let isUnknown: Bool
 
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
         isUnknown = charset == nil
-        // UTF-16's line endings aren't single bytes.
+        // UTF-16 can't be read, because its line endings aren't single bytes.
         unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
         self.charset = charset == .utf8 ? nil : charset
     }
@@ -117,7 +117,7 @@ struct LineParser: ~Copyable {
     }
 }
 
-/// Finds the bytes of each element, which a decoder interprets.
+/// Finds the bytes of each element. A decoder then turns them into a value.
 class ElementSplitter {
     struct Found {
         let bytes: Data

@@ -11,7 +11,7 @@ struct EventParser: ~Copyable {
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// Includes events without data. The next connection continues from this ID.
+    /// The ID from which the next connection continues. Events without data can set it too.
     var lastEventID: String { fields.lastEventID }
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
@@ -19,7 +19,7 @@ struct EventParser: ~Copyable {
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// Only a blank line completes an event.
+    /// Discards an event that a blank line hasn't completed.
     mutating func finish() { fields.discard() }
 
     mutating func next() throws -> ServerSentEvent? {
@@ -33,8 +33,8 @@ struct EventParser: ~Copyable {
         return nil
     }
 
-    /// A separate function, because the compiler treats reading one property's span and changing another as overlapping
-    /// accesses to `self`.
+    /// This is a separate function, because the compiler would treat reading a property's span while changing another
+    /// property as overlapping accesses to `self`.
     private static func process(
         _ line: Range<Int>, of lines: borrowing LineScanner, into fields: inout EventFields
     ) throws {
@@ -42,7 +42,7 @@ struct EventParser: ~Copyable {
     }
 }
 
-/// The event that is being parsed, with the standard's names for buffers.
+/// The event that is being parsed. The buffers have the names that the HTML standard gives them.
 private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
@@ -67,7 +67,7 @@ private struct EventFields {
     }
 
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
-        // The colon is usually among the first eight bytes.
+        // Looks at the first eight bytes, because the colon is usually among them.
         var near = 0
         while near < min(8, line.count), line[near] != 0x3A { near += 1 }
         let found = near < min(8, line.count) ? near : line.firstIndex(of: 0x3A, from: near)
@@ -99,7 +99,8 @@ private struct EventFields {
         }
     }
 
-    /// The standard appends LF to each line of data and removes the last one. This inserts LF between lines instead.
+    /// Appends a line of data. The standard appends LF to each line and removes the last LF. This function inserts LF
+    /// between lines instead.
     private mutating func append(_ value: Span<UInt8>, at position: Int64) throws {
         if hasData, dataCount + value.count > limit {
             throw StreamingError(

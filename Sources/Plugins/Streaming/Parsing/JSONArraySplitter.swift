@@ -90,7 +90,7 @@ final class JSONArraySplitter: ElementSplitter {
     }
 }
 
-/// Finds the end of a JSON value. Counts brackets and skips strings. The decoder checks the rest.
+/// Finds the end of a JSON value by counting brackets and skipping strings. The decoder checks the rest of the syntax.
 struct JSONValueScanner {
     private enum Mode { case start, container, string, scalar }
 
@@ -99,7 +99,7 @@ struct JSONValueScanner {
     private var string: JSONStringScan?
     private var position = 0
 
-    /// - Parameter bytes: The bytes of earlier calls, followed by new bytes.
+    /// - Parameter bytes: The bytes from earlier calls, followed by the new bytes.
     mutating func end(in bytes: Span<UInt8>) -> Int? {
         guard position < bytes.count else { return nil }
         if mode == .start { begin(bytes[0]) }
@@ -123,7 +123,7 @@ struct JSONValueScanner {
         while position < bytes.count {
             let byte = bytes[position]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
-                // A byte that can't begin a value counts as a value, so the decoder rejects it.
+                // If the byte can't begin a value, the scanner returns it as a value, and the decoder rejects it.
                 return max(position, 1)
             }
             position += 1
@@ -136,7 +136,7 @@ struct JSONValueScanner {
             guard let end = stringEnd(in: bytes) else { return nil }
             position = end
         }
-        // Local variables stay in registers during the loop.
+        // Local variables stay in registers during the loop, and properties wouldn't.
         var (index, level) = (position, depth)
         while index < bytes.count {
             let byte = bytes[index]
@@ -149,7 +149,7 @@ struct JSONValueScanner {
                 }
                 index = end
             } else if byte | 0x20 == JSONGrammar.openBrace {
-                // Brackets and braces differ only in the bit 0x20.
+                // Brackets and braces differ only in the bit 0x20, so setting this bit turns a bracket into a brace.
                 level += 1
             } else if byte | 0x20 == JSONGrammar.closeBrace {
                 level -= 1

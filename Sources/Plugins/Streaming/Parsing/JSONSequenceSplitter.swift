@@ -2,9 +2,9 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the values of a JSON text sequence (RFC 7464). Each JSON text has a record separator before it and LF after
-/// it. A text is delivered before the next one begins. After a malformed text, parsing continues at the next separator
-/// (section 2.1).
+/// Finds the values of a JSON text sequence (RFC 7464). In a sequence, a record separator precedes each JSON text, and
+/// LF follows it. The splitter delivers a text before the next text begins. After a malformed text, it continues at the
+/// next separator (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum State { case start, beforeText, text, afterText, skipping }
 
@@ -13,7 +13,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var state = State.start
     private var isFinished = false
-    /// Bytes at the start of the window that don't contain a separator.
+    /// The number of bytes at the start of the window that are known not to contain a separator.
     private var scanned = 0
     private var count = 0
 

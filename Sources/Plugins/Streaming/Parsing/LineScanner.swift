@@ -2,12 +2,12 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the lines of a stream. Tests each byte once for each kind of line ending.
+/// Finds the lines of a stream. Tests each byte only once for each kind of line ending.
 struct LineScanner: ~Copyable {
     enum Ends: Sendable {
-        /// LF, CR LF, and CR.
+        /// LF, CR LF and CR end a line.
         case any
-        /// A CR before LF is part of the line.
+        /// Only LF ends a line. A CR before it is part of the line.
         case lineFeed
     }
 
@@ -21,7 +21,7 @@ struct LineScanner: ~Copyable {
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
     private(set) var lineCount = 0
-    /// The line's position in the stream.
+    /// The position in the stream where the current line starts.
     private(set) var lineStart: Int64 = 0
 
     private struct Mark {
@@ -50,8 +50,8 @@ struct LineScanner: ~Copyable {
 
     var offset: Int64 { window.offset }
 
-    /// The range excludes the ending, and is valid until the next `push`. Use `rest()` for text after the last line
-    /// ending.
+    /// Returns the range of the next line, without its ending. The range is valid until the next `push`. Use `rest()`
+    /// for text after the last line ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
         let feed = lineFeed.find(0x0A, in: window)
@@ -83,7 +83,7 @@ struct LineScanner: ~Copyable {
 
     private mutating func endMarks(after end: Int) -> Int {
         if end + 1 < window.count { return window.storage[window.start + end + 1] == 0x0A ? 2 : 1 }
-        // If LF comes next, it belongs to this line's ending.
+        // If the next byte is LF, it's part of this line's ending.
         skipsLineFeed = true
         return 1
     }
@@ -94,7 +94,7 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Skips a byte order mark, and the LF of a split CR LF.
+    /// Skips a byte order mark, and an LF whose CR was in an earlier chunk.
     @inline(__always)
     private mutating func isReady() -> Bool {
         if !needsByteOrderMarkCheck, !skipsLineFeed { return true }
@@ -146,7 +146,7 @@ final class JSONLineSplitter: ElementSplitter {
         return nil
     }
 
-    /// JSON's white space (RFC 8259, section 2).
+    /// Removes JSON's white space (RFC 8259, section 2) at both ends.
     private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
         var (first, end) = (0, text.count)
         while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
@@ -155,10 +155,10 @@ final class JSONLineSplitter: ElementSplitter {
     }
 }
 
-/// The contiguous unconsumed bytes of a stream.
+/// A window on the bytes of a stream that haven't been consumed yet.
 ///
-/// Bytes are moved only to make room, so the cost is linear in their number. The window's size is bounded by the
-/// longest element and chunk.
+/// The window moves bytes only to make room, so the total cost is linear in the number of bytes. The longest element
+/// and the longest chunk limit the window's size.
 struct ByteWindow {
     private(set) var storage: ContiguousArray<UInt8> = []
     private(set) var start = 0
@@ -171,7 +171,7 @@ struct ByteWindow {
 
     func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
 
-    /// Invalidates indices into `storage`.
+    /// Appends a chunk. Indices into `storage` aren't valid afterwards.
     mutating func append(_ chunk: Data) {
         if chunk.isEmpty { return }
         makeRoom(for: chunk.count)
@@ -188,7 +188,7 @@ struct ByteWindow {
             storage.removeAll(keepingCapacity: storage.capacity <= Self.keptCapacity || size > Self.keptCapacity)
             start = 0
         } else if storage.count + size > storage.capacity, count <= start {
-            // Frees at least as many bytes as it moves, so moving costs little on average.
+            // Moves bytes only if this frees at least as many bytes, so moving costs little on average.
             storage.removeFirst(start)
             start = 0
         }

@@ -23,7 +23,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Returns nil if zlib lacks memory.
+    /// Returns the frame, or nil if zlib can't allocate memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
@@ -36,7 +36,8 @@ struct FrameWriter: ~Copyable {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
-    /// Omits a code that must not be sent, and truncates a long reason between Unicode scalars.
+    /// Returns a close frame. Omits the code if it must not be sent, and truncates a long reason between Unicode
+    /// scalars.
     mutating func close(_ code: CloseCode, _ reason: String = "") -> Data {
         guard code.isSendable else { return control(.close) }
         var content = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])
@@ -77,7 +78,7 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    /// Masks eight bytes at a time, because single bytes take eight times as long.
+    /// Masks eight bytes at a time, because masking single bytes takes eight times as long.
     private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
         var target = frame.mutableBytes
@@ -95,7 +96,7 @@ struct FrameWriter: ~Copyable {
     }
 }
 
-/// RFC 6455, section 5.2.
+/// The kind of a frame (RFC 6455, section 5.2).
 enum Opcode: UInt8 {
     case continuation = 0x0
     case text = 0x1
@@ -106,6 +107,6 @@ enum Opcode: UInt8 {
 
     var isControl: Bool { rawValue >= 0x8 }
 
-    /// RFC 6455, section 5.5.
+    /// The maximum size of a control frame's content (RFC 6455, section 5.5).
     static let maximumControlBytes = 125
 }

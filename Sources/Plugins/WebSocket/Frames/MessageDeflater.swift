@@ -16,7 +16,8 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// Omits the last four bytes, which are always the same. Returns nil if there isn't enough memory.
+    /// Returns the compressed message without its last four bytes, which are always the same. Returns nil if there
+    /// isn't enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
         guard let deflater = unsafe deflater else { return nil }
@@ -80,7 +81,8 @@ struct MessageInflater: ~Copyable {
     }
 
     mutating func finish(_ body: (Span<UInt8>) throws(WebSocketError) -> Void) throws(WebSocketError) {
-        // After a final block, the tail would begin another block.
+        // If the data has ended with a final block, the omitted four bytes would begin another block, so they aren't
+        // added.
         let hasEnded = unsafe inflater.map { unsafe errand_inflater_has_ended($0) != 0 } ?? false
         if !hasEnded { try inflate(MessageDeflater.tail.span, body) }
         if !keepsWindow, let inflater = unsafe inflater, unsafe errand_inflater_reset(inflater) != 0 {

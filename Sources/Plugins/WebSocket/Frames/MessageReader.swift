@@ -1,8 +1,8 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses a server's bytes into messages (RFC 6455, section 5). Rejects a message that's too large by its frame's head,
-/// so memory is bounded.
+/// Parses a server's bytes into messages (RFC 6455, section 5). If the head of a frame announces a message that is too
+/// large, the reader rejects the message before its content arrives, so memory is bounded.
 struct MessageReader: ~Copyable {
     enum Event: Equatable {
         case message(WebSocketMessage)
@@ -39,7 +39,7 @@ struct MessageReader: ~Copyable {
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Call it after `next` has returned nil.
+    /// Adds bytes to parse. Call it only after `next` has returned nil.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
     mutating func next() throws(WebSocketError) -> Event? {
@@ -132,7 +132,8 @@ struct MessageReader: ~Copyable {
 
     private mutating func begin(_ opcode: Opcode, _ length: UInt64, isDeflated: Bool) throws(WebSocketError) {
         if opcode != .continuation { message = Message(isText: opcode == .text, isDeflated: isDeflated) }
-        // Compressed data can be longer than its content, which is counted during decompression.
+        // Compressed data can be longer than its content, so this check applies only to uncompressed messages. The
+        // content is counted during decompression.
         guard let message, message.isDeflated || length <= UInt64(limit - message.content.count) else { throw tooLarge }
     }
 
@@ -210,9 +211,9 @@ struct MessageReader: ~Copyable {
     }
 }
 
-/// Checks UTF-8 in pieces (RFC 3629).
+/// Checks UTF-8 that arrives in pieces (RFC 3629).
 struct UTF8Check {
-    /// The bytes that the current character lacks, and the bounds of the next byte.
+    /// The number of bytes that the current character still needs, and the bounds of its next byte.
     private var missing = 0
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
@@ -236,7 +237,8 @@ struct UTF8Check {
         return true
     }
 
-    /// Most text is ASCII. Returns an index at most seven bytes before the first byte that isn't.
+    /// Finds the ASCII at the start of a text, because most text is ASCII. Returns an index at most seven bytes before
+    /// the first non-ASCII byte.
     private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
         func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
         let high: UInt64 = 0x8080_8080_8080_8080

@@ -18,7 +18,7 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Returns nil if the server didn't accept an extension.
+    /// Returns the parameters that the server accepted, or nil if the server didn't accept an extension.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }

@@ -5,11 +5,12 @@ import ErrandMessageSyntax
 
 /// Turns each attempt and redirect into an opening handshake.
 struct OpeningFilter: Filter {
-    /// Nil if the request was sent like an ordinary request.
+    /// The state of the socket to open. It's nil if the request was sent like an ordinary request.
     let core: SocketCore?
 
     var stages: FilterStages { .wire }
-    /// The handshake's fields belong to the connection, so caches and signatures needn't know them.
+    /// Caches and signatures needn't know the handshake's header fields, because the fields apply only to the
+    /// connection.
     var traits: FilterTraits { .unique }
     var explanation: String { "opening handshake of a WebSocket" }
 
@@ -52,7 +53,7 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// RFC 6455, section 4.1.
+/// The header fields of an opening handshake (RFC 6455, section 4.1).
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
@@ -100,7 +101,7 @@ struct OpeningHandshake: Sendable {
             throw fail("the server's Sec-WebSocket-Accept doesn't match the key")
         }
         var agreement = Agreement()
-        // Some servers send an empty field if they don't choose a subprotocol.
+        // Some servers send an empty field if they haven't chosen a subprotocol.
         let chosen = headers.values(of: .secWebSocketProtocol).filter { !$0.isEmpty }
         if !chosen.isEmpty {
             guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
@@ -114,7 +115,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// Proves that the server has processed the key.
+    /// The response's expected `Sec-WebSocket-Accept` value. It proves that the server has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

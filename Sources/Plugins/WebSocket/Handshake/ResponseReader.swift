@@ -2,7 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Reads the response to an opening handshake (RFC 9112), and the start of the body if the server refuses the upgrade.
+/// Reads the response to an opening handshake (RFC 9112). If the server refuses the upgrade, reads the start of the
+/// response's body too.
 struct ResponseReader {
     struct Head: Equatable {
         var status: Int
@@ -10,7 +11,7 @@ struct ResponseReader {
         var headers = HTTPHeaders()
     }
 
-    /// RFC 9112, section 6.3.
+    /// How the end of the body is found (RFC 9112, section 6.3).
     private enum Framing: Equatable { case none, length(Int), chunked, untilEnd }
 
     private var bytes = Data()
@@ -23,7 +24,7 @@ struct ResponseReader {
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Skips informational heads except 101.
+    /// Reads the response's head. Skips informational heads, except 101.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = Self.endOfHead(in: bytes) else {
@@ -50,7 +51,7 @@ struct ResponseReader {
         case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
         case .chunked:
             let (content, isComplete) = Self.unchunked(bytes)
-            // Chunks can be tiny, so their framing is limited too.
+            // Chunks can be tiny, so the bytes between them are limited too.
             let isCut = content.count >= limit || bytes.count - limit >= headLimit
             return isComplete || isAtEnd || isCut ? content.prefix(limit) : nil
         }
@@ -70,7 +71,8 @@ struct ResponseReader {
         return .length(Int(clamping: length))
     }
 
-    /// From the last line's end to the head's end. Lines may end without a carriage return (RFC 9112, section 2.2).
+    /// Returns the range from the end of the last line to the end of the head. Lines may end without a carriage return
+    /// (RFC 9112, section 2.2).
     private static func endOfHead(in bytes: Data) -> Range<Data.Index>? {
         var last: Data.Index?
         for index in bytes.indices where bytes[index] == 0x0A {
@@ -113,13 +115,13 @@ struct ResponseReader {
         return head
     }
 
-    /// Falls back to Latin-1.
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: Data) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Includes an incomplete last chunk (RFC 9112, section 7.1).
+    /// Removes the chunk framing (RFC 9112, section 7.1). Includes the bytes of an incomplete last chunk.
     private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
         var content = Data()
         var rest = bytes[...]

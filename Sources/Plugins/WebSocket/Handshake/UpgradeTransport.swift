@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Sends a request over its own connection. If the server switches protocols, the response contains the connection.
+/// Sends a request over its own connection. If the server switches protocols, the response contains this connection.
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
@@ -14,7 +14,7 @@ struct UpgradeTransport: Transport {
             try await base.connect(for: request, options: options)
         }
         do {
-            // Connecting may have taken a while.
+            // Connecting may have taken a while, so the request may have timed out or been cancelled since.
             try options.checkBeforeSending(request)
             var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
@@ -42,7 +42,8 @@ struct UpgradeTransport: Transport {
             }
             reader.push(bytes)
         }
-        // The body may be slow or endless, and the head is enough for a redirect or a refusal.
+        // The body may be slow or endless, and the head is enough to follow a redirect or report a refusal. So the wait
+        // for the body is short.
         let limit = options.time.instant(after: min(options.timeout, .seconds(1)))
         var body: Data?
         while body == nil {
@@ -58,7 +59,8 @@ struct UpgradeTransport: Transport {
             throw ErrandError(.invalidResponse, "the response ended before its head was complete")
         }
         var headers = head.headers
-        // The framing was removed from the body, which may be truncated.
+        // The reader has removed the framing from the body, and may have truncated it. So the framing fields no longer
+        // apply.
         if head.status != 101 {
             headers.remove(.contentLength)
             headers.remove(.transferEncoding)
@@ -87,7 +89,7 @@ struct UpgradeTransport: Transport {
         }
     }
 
-    /// RFC 9112, section 3.
+    /// Returns the bytes of the request line and the header fields (RFC 9112, section 3).
     static func head(of request: HTTPRequest) -> Data {
         let text = request.urlText
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -102,7 +104,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// A zone is meaningful only on this machine (RFC 6874, section 4).
+    /// Removes the zone of an IPv6 address, because a zone is meaningful only on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)
@@ -110,7 +112,7 @@ struct UpgradeTransport: Transport {
         return String(authority[..<zone] + authority[end...])
     }
 
-    /// Maps `ws` and `wss` to `http` and `https`.
+    /// Returns a redirect's target, with `ws` and `wss` replaced by `http` and `https`.
     static func target(of headers: HTTPHeaders, from url: URL) -> String? {
         guard let field = headers.first(where: { $0.name == .location }),
             let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"

@@ -2,7 +2,8 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// Lets tasks add messages to a connection one at a time, in the order of the calls.
+/// A queue of the tasks that want to add a message to a connection. Each task adds its message in turn, in the order of
+/// the calls.
 final class SendingLine: Sendable {
     private struct State {
         var isTaken = false
@@ -14,9 +15,11 @@ final class SendingLine: Sendable {
     var isTaken: Bool { state.withLock { $0.isTaken } }
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
+    /// Waits until it's the caller's turn. The caller ends its turn with ``leave()``. Throws ``WaitingLine/Full`` or
+    /// `CancellationError`.
     ///
-    /// - Parameter maximum: The maximum number of messages, including the one that has the turn. Called without a lock.
+    /// - Parameter maximum: Returns the maximum number of messages in the queue, including the message whose turn it
+    ///   is. Called without a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -53,7 +56,8 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// After the connection was lost, fewer messages may wait.
+    /// Refuses the last waiting messages if more than `maximum` are in the queue. Called when the connection is lost,
+    /// because fewer messages may wait then.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -69,15 +73,16 @@ final class SendingLine: Sendable {
     }
 }
 
-/// Tasks that wait for a change. All of them check again after each change.
+/// Tasks that wait for a condition. After each change, every task checks its condition again.
 final class WaitingLine: Sendable {
     private let waiters = Mutex(WaitingQueue<CheckedContinuation<Void, any Error>>())
 
     struct Full: Error {}
 
-    /// Throws ``Full`` if too many tasks are waiting, or `CancellationError`.
+    /// Waits until `isToWait` returns false. Throws ``Full`` if too many tasks are waiting, or `CancellationError`.
     ///
-    /// - Parameter isToWait: Called without a lock, after the task was registered, so it can't miss a change.
+    /// - Parameter isToWait: Returns whether to wait. Called without a lock after the task was registered, so the task
+    ///   can't miss a change.
     func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let number = waiters.withLock { $0.nextNumber() }
         try await withTaskCancellationHandler {

@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// A single timer for all of a socket's timeouts. Timeouts that don't expire cost no tasks.
+/// A single timer for all of a socket's timeouts. A timeout that doesn't expire doesn't need a task.
 final class SocketAlarm: Sendable {
     private typealias Limit = (instant: ContinuousClock.Instant, action: @Sendable () -> Void)
 
@@ -17,7 +17,8 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// Returns a number for ``unset(_:)``. The action must be brief, and runs on any thread.
+    /// Sets a timeout. Returns the timeout's number for ``unset(_:)``. The action must be brief, and runs on any
+    /// thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -44,8 +45,8 @@ final class SocketAlarm: Sendable {
         timer?.cancel()
     }
 
-    /// Starts a timer, unless a running one fires earlier. Returns the replaced timer: cancel it after unlocking,
-    /// because cancelling runs code of the time source.
+    /// Starts a timer, unless a running timer fires earlier. Returns the timer that it replaces. Cancel this timer
+    /// after unlocking, because cancelling runs the time source's code.
     private func arm(
         _ state: inout State, at instant: ContinuousClock.Instant, _ time: any TimeSource
     ) -> Task<Void, Never>? {
@@ -90,7 +91,7 @@ enum TimeLimit {
     }
 }
 
-/// The agent's clock, or the system's until the first exchange.
+/// The clock of a socket: the agent's clock, or the system's until the first exchange.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

@@ -23,7 +23,7 @@ final class SocketCore: Sendable {
         var activity: Activity?
         var cancelWork: (@Sendable () -> Void)?
         var link: SocketLink?
-        /// The connection doesn't accept more messages, but hasn't ended yet.
+        /// Whether the connection has stopped accepting messages. It may not have ended yet.
         var isLeft = false
         var wasOpen = false
         var response: HTTPResponse?
@@ -42,14 +42,15 @@ final class SocketCore: Sendable {
     let greeting: Greeting
     let clock = SocketClock()
     let alarm = SocketAlarm()
-    /// Ties all connections to the first one's user.
+    /// Makes every connection fail that would belong to another user than the first connection.
     let pin: UserPin
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// `senders` and `openers` wait for a connection, `reader` for a message, and `room` for space in the queue.
+    /// `senders` and `openers` contain tasks that wait for a connection. `reader` waits for a message, and `room` for
+    /// space in the queue of received messages.
     let senders = WaitingLine()
-    /// Orders the messages of concurrent calls. The first message may wait for a connection.
+    /// Keeps the messages of concurrent calls in order. The first message in it may wait for a connection.
     let turns = SendingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()
@@ -71,7 +72,8 @@ final class SocketCore: Sendable {
             let handle = agent.start(.stream, options: whole, completion: nil) { activity in
                 let scoped = activity.agent(on: agent)
                 let session = SocketSession(core: core, activity: activity) {
-                    // The call's filters already apply through the activity.
+                    // The filters in the call's options already apply to the whole activity, so each connection gets
+                    // only its own.
                     let one = CallOptions(
                         filters: [OpeningFilter(core: core)], accessories: callOptions.accessories,
                         label: callOptions.label
@@ -143,7 +145,8 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// - Parameter add: Returns false if the connection doesn't accept messages anymore.
+    /// - Parameter add: Adds a message to the connection. Returns false if the connection doesn't accept messages
+    ///   anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()
         let limit = maximumWaiting
@@ -162,14 +165,16 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
-    /// Messages then wait for the next connection. Throws if there won't be one.
+    /// Stops using a connection, so that messages wait for the next connection. Throws if there won't be another
+    /// connection.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
         turns.limit(to: maximumWaiting)
     }
 
-    /// The connection's reader may not have noticed the failure yet.
+    /// Stops using a connection that failed while sending. The connection's reader may not have noticed the failure
+    /// yet.
     func leaveFailed(_ link: SocketLink, _ error: any Error) {
         if !error.isCancellation { try? leave(link) }
     }

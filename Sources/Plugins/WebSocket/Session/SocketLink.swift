@@ -5,14 +5,14 @@ import Synchronization
 
 final class SocketLink: Sendable {
     struct State {
-        /// When bytes were last received, or when reading last resumed.
+        /// When bytes were last received, or when reading last resumed after a pause.
         var lastReceived: ContinuousClock.Instant
-        /// A received message waits for the reader, so reading pauses.
+        /// Whether reading is paused because a received message waits for the socket's reader.
         var isHeld = false
-        /// The last unanswered ping, while the server doesn't read its input.
+        /// The content of the last unanswered ping, if the server isn't reading its input.
         var pendingPong: Data?
         var added = 0
-        /// The app's last ping, and the last one that the server answered.
+        /// The number of the app's last ping, and of the last ping that the server answered.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
         var isClosing = false
@@ -54,13 +54,14 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Returns false if the connection doesn't accept messages anymore. Ends the connection and throws if the session's
-    /// user has changed.
+    /// Adds a message to the connection. Returns false if the connection doesn't accept messages anymore. If the
+    /// session's user has changed, ends the connection and throws.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
         let isAdded = try writer.withLock { writer in
             if isEnding { return false }
-            // Compressed messages depend on each other, so keep the lock until the frame is added.
+            // A compressed message can refer to earlier messages, so frames must be added in the order of their
+            // compression. The lock is therefore held until the frame is added.
             add(try writer.frame(message, deflates: deflates))
             return true
         }
@@ -92,7 +93,7 @@ final class SocketLink: Sendable {
         connection.enqueue(frame)
     }
 
-    /// Bytes that the system has accepted. Can be too high while other bytes are being added.
+    /// The number of bytes that the system has accepted. It can be too high while other bytes are being added.
     var taken: Int {
         let pending = connection.pendingBytes
         return state.withLock { $0.added } - pending
@@ -109,7 +110,8 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Readers and senders get this error, or an earlier one. Doesn't wait until the server has read the close frame.
+    /// Ends the connection without waiting for the server to read the close frame. Readers and senders get this error,
+    /// or an earlier error.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
@@ -141,7 +143,7 @@ final class SocketLink: Sendable {
         var failure: WebSocketError?
     }
 
-    /// Returns when the server has closed the connection.
+    /// Receives messages. Returns when the server has closed the connection.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -195,7 +197,8 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Not inlined, because its temporary values would be part of every waiting socket's memory.
+    /// Returns the next event. It isn't inlined, because its temporary values would then take memory in every waiting
+    /// socket.
     @inline(never) private static func next(from reader: inout MessageReader) throws -> MessageReader.Event? {
         try reader.next()
     }
@@ -225,10 +228,11 @@ final class SocketLink: Sendable {
 
 // Pings and pongs (RFC 6455, sections 5.5.2 and 5.5.3).
 extension SocketLink {
-    /// While more bytes than this wait to be sent, pings aren't answered immediately.
+    /// If more than this number of bytes wait to be sent, a ping isn't answered immediately.
     private static let maximumPending = 64 << 10
 
-    /// If the server isn't reading, responds later and only to the last ping (RFC 6455, section 5.5.3).
+    /// Responds to a ping. If the server isn't reading its input, responds later, and only to the last ping (RFC 6455,
+    /// section 5.5.3).
     func respond(toPing content: Data) {
         if connection.pendingBytes <= Self.maximumPending { return sendControl(.pong, content) }
         let isFirst = state.withLock { state in
@@ -274,14 +278,15 @@ extension SocketLink {
         pongs.resume()
     }
 
-    /// Ends the connection if the server stays silent. Returns when to check again.
+    /// Sends a ping if the server has been silent for the interval. Ends the connection if the server stays silent.
+    /// Returns when to check again.
     func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
         let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
         guard let lastReceived else { return time.instant(after: interval) }
         let due = lastReceived.advanced(by: interval.bounded)
         if due > time.now { return due }
-        // The timeout starts when the system has accepted the ping, because the server may still be reading earlier
-        // bytes.
+        // A ping may wait in the queue after other bytes. As long as the system accepts bytes, the server is still
+        // reading, so the wait for the pong starts again.
         var (waits, before) = (connection.pendingBytes > 0, taken)
         sendControl(.ping)
         let end = state.withLock { $0.added }

@@ -22,14 +22,14 @@ struct SocketSession: Sendable {
                 failures = 0
                 let (before, opened) = (core.deliveries, core.clock.time.now)
                 defer {
-                    // Only messages show that the connection works. A server that's about to reject the socket also
-                    // sends close frames and pings.
+                    // The number of failures is reset only by a message. A server that's about to reject the socket
+                    // also sends close frames and pings, so they don't prove that the connection works.
                     if core.deliveries > before { silent = 0 }
                     let hasLasted = opened.duration(to: core.clock.time.now) >= policy.backoff.maximumDelay
                     if hasLasted { silent = min(silent, 1) }
                 }
                 let end = try await use(link)
-                // A cancelled or reconnecting socket hasn't ended normally, although the server may have responded to
+                // A socket that was cancelled or reconnects hasn't ended normally, even if the server has responded to
                 // the close frame.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
                 error = end ?? CancellationError()
@@ -96,7 +96,7 @@ struct SocketSession: Sendable {
     }
 }
 
-/// Ends the socket with its activity, which may be cancelled before its body runs.
+/// Ends the socket when its activity ends, because the activity may be cancelled before its body runs.
 struct SocketEnd: Accessory {
     let core: SocketCore
 
