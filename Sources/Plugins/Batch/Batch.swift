@@ -1,29 +1,30 @@
 public import Errand
 import Synchronization
 
-/// Many requests with one output, one progress and one cancellation. At most `maximumConcurrent` of them run at a time.
+/// A group of requests that run concurrently and have one output, one progress and one cancellation. At most
+/// `maximumConcurrent` requests run at a time.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
 /// let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
 /// ```
 ///
-/// You can send a batch any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.batch`,
-/// and its parts are child activities. A request that appears twice is sent twice. The call's tags apply to every part.
-/// An empty batch succeeds at once, except with `.firstSuccess`.
+/// You can run a batch any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.batch`, and
+/// each part is a child activity. A request that appears twice is sent twice. The call's tags apply to every part. An
+/// empty batch succeeds at once, except with the policy `.firstSuccess`.
 ///
 /// `Part` is the output of each part: `Response<User>` for requests of one type, `Response<any Sendable>` for mixed
 /// requests. `Success` is the output of the batch, which depends on the ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
-    /// The batch's name in logs. The call's own label takes precedence.
+    /// The batch's name in logs. A label in the call's options takes precedence over it.
     public var label: String?
     /// The number of parts.
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
-    /// Runs can't share parts, because parts keep typed results.
+    /// Creates the parts of a run. Runs can't share parts, because parts keep typed results.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
@@ -35,8 +36,8 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         (self.parts, self.cached) = (parts, cached)
     }
 
-    /// Returns a copy of the batch that also reports the progress of each part, except for parts that are closures. The
-    /// closure runs on any thread, in order for each part.
+    /// Returns a copy of the batch that also reports the progress of each part. Parts that are closures don't report
+    /// progress. The closure runs on any thread. For each part, its calls are in order.
     ///
     /// ```swift
     /// let batch = Batch([1, 2, 3].map(GetUser.init)).reportingEach { index, progress in
@@ -51,14 +52,15 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         return copy
     }
 
-    /// Returns how much of this batch's output came from a cache.
+    /// Returns whether all, some or none of the responses in this batch's output came from a cache.
     public func cacheShare(of success: Success) -> CacheShare { cached(success) }
 }
 
 /// The default number of parts that run at a time.
 public enum BatchLimit {
-    /// 6, as browsers and URLSession use for a host over HTTP/1.1. Further requests would wait in the transport while
-    /// their timeouts run. Use more with HTTP/2 or several hosts.
+    /// 6, the number of connections that browsers and URLSession use for a host over HTTP/1.1. With a higher limit, the
+    /// further requests would wait in the transport while their timeouts run. Use a higher limit with HTTP/2 or several
+    /// hosts.
     public static let standard = 6
 }
 
@@ -88,7 +90,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch of requests of one type. All must succeed; the first failure cancels the others.
+    /// Creates a batch of requests of one type. All requests must succeed. The first failure cancels the others.
     public init<R: Request>(
         _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil
     )
@@ -115,8 +117,8 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch from a list of requests of different types. All must succeed; the first failure cancels the
-    /// others.
+    /// Creates a batch from a list of requests of different types. All requests must succeed. The first failure cancels
+    /// the others.
     public init(mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil)
     where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
         self.init(mixed: requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
@@ -131,8 +133,8 @@ extension Batch {
     /// })
     /// ```
     ///
-    /// Everything that a part sends with its agent belongs to the batch. At the end of the batch, requests that nobody
-    /// awaits are cancelled.
+    /// Everything that a part sends with its agent belongs to the batch. When the batch ends, it cancels the requests
+    /// that its parts started but don't await.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,
@@ -147,7 +149,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Creates a batch whose parts are closures. All must succeed; the first failure cancels the others.
+    /// Creates a batch whose parts are closures. All parts must succeed. The first failure cancels the others.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
@@ -165,9 +167,11 @@ extension Request {
     }
 }
 
-/// Run a batch like any composite: `agent.run(batch)`, `agent.start(running: batch, delegate: screen) { result in … }`.
+/// You run a batch like any ``Errand/Composite``: with `agent.run(batch)`, or with `agent.start(running: batch,
+/// delegate: screen) { result in … }`.
 ///
-/// Throws ``BatchError`` if the policy isn't met, and ``Errand/ErrandError`` with `cancelled`.
+/// The run throws ``BatchError`` if the policy isn't met, and ``Errand/ErrandError`` with the code `cancelled` if the
+/// batch is cancelled.
 extension Batch: Composite {
     /// Returns `.batch`.
     public var activityKind: ActivityKind { .batch }
@@ -175,12 +179,12 @@ extension Batch: Composite {
     /// The activity's name in logs: the batch's ``label``.
     public var activityLabel: String? { label }
 
-    /// Sends the parts and returns the batch's output. Agents call it when you run the batch.
+    /// Sends the parts and returns the batch's output. The agent calls this method when you run the batch.
     public func run(on agent: ScopedAgent) async throws -> Success {
         try await BatchRun(self, on: agent).output()
     }
 
-    /// Returns a completion that notifies a delegate of the end. It holds the delegate weakly.
+    /// Returns a completion that tells a delegate how the batch ended. The completion holds the delegate weakly.
     public func completion(notifying delegate: any BatchDelegate) -> Completion<Success> {
         .main(
             success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, output: $1, cached: cached($1)) },
@@ -190,7 +194,7 @@ extension Batch: Composite {
 }
 
 extension Batch {
-    /// Creates a batch of requests of different types. All must succeed. The output is a tuple of responses.
+    /// Creates a batch of requests of different types. All requests must succeed. The output is a tuple of responses.
     ///
     /// ```swift
     /// let (user, feed, ads) = try await agent.run(Batch(GetUser(id: 7), GetFeed(), GetAds()))
@@ -207,7 +211,8 @@ extension Batch {
         }
     }
 
-    /// Creates a batch of requests of different types. The output is a tuple of results, including failures.
+    /// Creates a batch of requests of different types that all run, even if some fail. The output is a tuple of
+    /// results.
     public init<each R: Request>(
         _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
@@ -219,8 +224,8 @@ extension Batch {
         }
     }
 
-    /// Creates a batch of requests of different types that needs one success. The output is that request's index and
-    /// response.
+    /// Creates a batch of requests of different types that ends with the first success. The output is the index and the
+    /// response of the request that succeeded.
     public init<each R: Request>(
         _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Response<any Sendable>, (index: Int, response: Response<any Sendable>)>

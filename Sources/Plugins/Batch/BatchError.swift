@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The failure of a batch, with the part that failed or all failed parts.
+/// The failure of a batch. It contains the failure of the part that ended the batch, or the failures of all parts.
 ///
 /// ```swift
 /// do { _ = try await agent.run(batch) } catch let error as BatchError {
@@ -18,7 +18,8 @@ public struct BatchError: Error, Sendable {
     public struct Failure: Sendable {
         /// The part's index, from 0.
         public let index: Int
-        /// The request's label or type. For a closure, the type of its item.
+        /// The part's name: the request's label, or its type if it has no label. For a closure, this is the type of the
+        /// closure's item.
         public let label: String
         /// The part's request, or `nil` for a closure.
         public let request: (any Request)?
@@ -26,13 +27,13 @@ public struct BatchError: Error, Sendable {
         public let error: any Error
     }
 
-    /// 100, the maximum number of failures that an error keeps.
+    /// The maximum number of failures that a ``BatchError`` keeps: 100.
     public static let maximumKeptFailures = 100
 
     /// The kind of failure. Stable, and suitable for metrics.
     public let code: Code
-    /// The failure that ended the batch. For `noneSucceeded`, the first 100 failures in the order in which they
-    /// occurred, or an empty array if the batch was empty.
+    /// The failure that ended the batch, as an array of one element. For the code `noneSucceeded`, the array contains
+    /// the first 100 failures in the order in which they occurred. It's empty if the batch was empty.
     public let failures: [Failure]
     /// The number of failed parts, including those beyond the first 100.
     public let failureCount: Int
@@ -68,7 +69,8 @@ extension BatchError {
     /// Whether every failure is a cancellation.
     public var isCancelled: Bool { !failures.isEmpty && failures.allSatisfy { $0.error.isCancellation } }
 
-    /// Whether sending the batch again later may succeed, because at least one failure may be temporary.
+    /// Whether sending the batch again later may succeed. This is true if at least one of the failures may be
+    /// temporary.
     public var isRetryable: Bool { failures.contains { ($0.error as? any RequestFailure)?.isRetryable == true } }
 }
 
@@ -86,10 +88,10 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
     /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence for users: the sentence of the first failed part.
+    /// A sentence to show to users. It's the sentence of the first failed part's error.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text of `localizedDescription`: the text of the first failed part.
+    /// The text of `localizedDescription`. It's the text of the first failed part's error.
     public var errorDescription: String? {
         underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
     }

@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// The state of one run, without the results in ``BatchOutcomes``.
+/// The state of one run of a batch. The results of its parts are in ``BatchOutcomes``.
 struct BatchLedger: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
@@ -54,7 +54,8 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// If the part was cancelled on its own, the batch counts as cancelled.
+    /// Returns the batch's error for a part's failure. If only this part was cancelled, the error is a cancellation of
+    /// the batch.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }
@@ -63,13 +64,13 @@ struct BatchLedger: Sendable {
     }
 }
 
-/// One run's ledger and results, protected by one lock.
+/// The ledger and the results of one run, protected by one lock.
 final class BatchOutcomes<Part: Sendable>: Sendable {
     typealias End = (counts: Bool, isDecided: Bool)
 
     private struct State {
         var ledger: BatchLedger
-        /// In the order of the parts. Empty if a channel receives the results.
+        /// The results in the order of the parts. It's empty if a channel receives the results instead.
         var outputs: [Part?]
         var failures: [Int: any Error] = [:]
     }
@@ -88,7 +89,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         state.withLock { state in
             let counts = state.ledger.end(index, failure, name)
             if counts, collects {
-                // For `.firstSuccess`, only the ledger keeps failures.
+                // With `.firstSuccess`, the ledger alone keeps failures.
                 if failure == nil {
                     state.outputs[index] = output
                 } else if state.ledger.rule != .firstSuccess {
@@ -101,9 +102,9 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     func check() throws { try state.withLock { $0.ledger }.check() }
 
-    // Loops, because the closure of `map` would look up type metadata for each part.
+    // Uses a loop instead of `map`, because the closure of `map` would look up type metadata for each part.
 
-    /// Throws if a part never ran because the batch was cancelled.
+    /// Returns the results of all parts. Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var all: [Result<Part, any Error>] = []

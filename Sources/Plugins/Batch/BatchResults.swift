@@ -3,7 +3,7 @@ import ErrandCollections
 import ErrandSupport
 import Synchronization
 
-/// The results of a batch in the order in which parts finish, each with its index.
+/// A sequence of the results of a batch, in the order in which parts finish. Each result comes with the part's index.
 ///
 /// ```swift
 /// for try await (index, result) in agent.results(of: Batch(photos, maximumConcurrent: 4, policy: .collectAll)) {
@@ -11,16 +11,19 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each loop starts a new run. While `maximumConcurrent` results are unread, no further part starts. Leaving the loop
-/// or cancelling its task cancels the batch. With `.failFast` the loop throws the first failure as ``BatchError``. With
-/// `.firstSuccess` it ends after the first success.
+/// Each loop starts a new run of the batch. The batch doesn't start further parts while `maximumConcurrent` results
+/// wait for the loop. Leaving the loop or cancelling its task cancels the batch.
+///
+/// With the policy `.failFast`, the loop throws the first failure as ``BatchError``. With `.firstSuccess`, the loop
+/// ends after the first success.
 public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
     /// A part's index, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Part, any Error>)
 
     let begin: @Sendable () -> (BatchChannel<Part>, RequestHandle<Void>)
 
-    /// Starts a run and returns an iterator over its results. Accessories receive will-start before this returns.
+    /// Starts a run and returns an iterator over its results. The accessories' will-start callbacks run before this
+    /// method returns.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 
     /// Reads the results of one run. Use it in one task at a time.
@@ -53,7 +56,8 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
-            // Doesn't suspend for an available result, because a cancellation would drop it.
+            // If a result is available, returns it without suspending. While suspended, a cancellation would drop the
+            // result.
             if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()
@@ -67,7 +71,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Agent {
-    /// Runs a batch and returns its results as parts finish; see ``BatchResults``.
+    /// Returns the results of a batch as its parts finish. See ``BatchResults``.
     public func results<Part, Success>(
         of batch: Batch<Part, Success>, options: CallOptions = CallOptions()
     ) -> BatchResults<Part> {
@@ -93,7 +97,7 @@ private struct StreamedBatch<Part: Sendable, Success: Sendable>: Composite {
     }
 }
 
-/// Passes results from the workers to one reader. Workers wait while `limit` results are unread.
+/// A queue that passes results from the workers to one reader. Workers wait while it contains `limit` unread results.
 final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
@@ -114,7 +118,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Waits for room, so the worker doesn't start another part too early. Returns early if the task is cancelled.
+    /// Adds a result, and waits until there is room for another result, so that the worker doesn't start its next part
+    /// too early. Returns early if the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -147,7 +152,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// Supports one reader at a time.
+    /// Returns the next result, and waits for it if necessary. Only one reader at a time can wait.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {

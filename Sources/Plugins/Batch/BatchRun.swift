@@ -1,7 +1,7 @@
 public import Errand
 import ErrandStates
 
-/// Workers take parts from the ledger one by one, so a waiting part doesn't need a task.
+/// One run of a batch. Its workers take parts from the ledger one by one, so a waiting part doesn't need a task.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
@@ -33,11 +33,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Returns `false` to cancel the other workers.
+    /// Runs parts until the ledger is empty. Returns `false` if the other workers should be cancelled.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // Outside the lock, because this runs the request's code.
+            // This is done outside the lock, because it runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -84,10 +84,14 @@ struct BatchProgress: Sendable {
     }
 }
 
-/// The combined progress of the parts. It never decreases.
+/// The combined progress of a batch's parts. It never decreases.
 ///
-/// The fraction counts bytes if every part's total is known, or at least every part's total to send. Otherwise it
-/// counts parts, and adds the fractions of running parts. For `.firstSuccess` it is the largest fraction of any part.
+/// How the fraction is computed depends on the totals that the parts have reported:
+///
+/// - If every part's total is known, the fraction counts bytes. It does so too if at least every part's total to send
+///   is known.
+/// - Otherwise, the fraction counts completed parts, and adds the fractions of running parts.
+/// - For the policy `.firstSuccess`, the fraction is the largest fraction of any part.
 struct ProgressSum: Sendable {
     private struct Part {
         var bytes = Bytes()
@@ -184,7 +188,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// A total is `nil` until all parts have reported theirs.
+    /// The progress of the whole batch. A total in it is `nil` until all parts have reported theirs.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne
@@ -197,6 +201,6 @@ struct ProgressSum: Sendable {
 }
 
 extension ActivityKind {
-    /// A run of a batch.
+    /// The kind of activity that is a run of a batch.
     public static let batch = ActivityKind(rawValue: "batch")
 }

@@ -1,13 +1,13 @@
 public import Errand
 
-/// Tells whether all, some or none of several responses came from a cache.
+/// Tells whether all, some or none of a group of responses came from a cache.
 ///
 /// ```swift
 /// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
 /// if CacheShare(user, feed) == .all { showAge() }
 /// ```
 public enum CacheShare: Sendable, Hashable {
-    /// All responses came from a cache, and there was at least one.
+    /// All responses came from a cache, and the group wasn't empty.
     case all
     /// Some responses came from a cache, but not all.
     case part

@@ -1,8 +1,8 @@
 public import Errand
 import ErrandStates
 
-/// Dependent requests that run one after another, with one output and one cancellation. Errors name the step that
-/// failed.
+/// A series of requests that run one after another, where a request can depend on earlier responses. The chain has one
+/// output and one cancellation. Its errors name the step that failed.
 ///
 /// ```swift
 /// let order = try await agent.run(Chain("checkout") { steps in
@@ -12,14 +12,16 @@ import ErrandStates
 /// })
 /// ```
 ///
-/// Each request that the closure sends with `steps` is a step, with its own child activity. You can send a chain any
-/// number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.chain`. The call's tags apply to
-/// every step.
+/// Each request that the closure sends with `steps` is a step of the chain, with its own child activity. You can run a
+/// chain any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind `.chain`. The call's tags
+/// apply to every step.
 ///
-/// You can also write a chain as links that each create a request from the previous response (``then(_:)``), or as a
-/// list of ``ChainStep`` values whose callbacks can add and remove steps.
+/// There are two other ways to write a chain:
+///
+/// - As links. Each link creates a request from the previous response. See ``then(_:)``.
+/// - As a list of ``ChainStep`` values. Their callbacks can add and remove later steps.
 public struct Chain<Success: Sendable>: Sendable {
-    /// The chain's name in logs and errors. The call's own label takes precedence.
+    /// The chain's name in logs and errors. A label in the call's options takes precedence over it.
     public let label: String
     let body: @Sendable (ScopedAgent, ChainRecord) async throws -> Success
     var notifier: ChainNotifier?
@@ -28,16 +30,18 @@ public struct Chain<Success: Sendable>: Sendable {
         (self.label, self.body) = (label, body)
     }
 
-    /// Creates a chain from a closure that sends its requests with `steps`. The closure runs off the caller's actor.
+    /// Creates a chain from a closure. Each request that the closure sends with `steps` is a step. The closure runs off
+    /// the caller's actor.
     ///
-    /// If a step fails, the chain throws ``ChainError``. Other errors of the closure are thrown unchanged.
+    /// If a step fails, the chain throws ``ChainError``. If the closure throws another error, the chain throws it
+    /// unchanged.
     public init(_ label: String, body: @escaping @Sendable (_ steps: ScopedAgent) async throws -> Success) {
         self.init(label, recorded: { steps, _ in try await body(steps) })
     }
 }
 
 extension Chain {
-    /// Creates a chain of linked requests that starts with the given request.
+    /// Creates a chain that starts with the given request. Add further requests with ``then(_:)``.
     ///
     /// ```swift
     /// let receipt = Chain("checkout", GetCart())
@@ -49,8 +53,8 @@ extension Chain {
         self.init(label) { steps in try await steps.send(first) }
     }
 
-    /// Returns the chain with another request, created from the output so far. The closure runs off the caller's actor.
-    /// If it throws, the chain ends with that error.
+    /// Returns a chain that sends another request after this chain. The closure creates the request from this chain's
+    /// output. The closure runs off the caller's actor. If the closure throws, the chain ends with the closure's error.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
         Chain<Response<R.Output>>(
             label,
@@ -60,10 +64,11 @@ extension Chain {
     }
 }
 
-/// Run a chain like any composite: `agent.run(chain)`, `agent.start(running: chain, delegate: screen) { result in … }`.
+/// You run a chain like any ``Errand/Composite``: with `agent.run(chain)`, or with `agent.start(running: chain,
+/// delegate: screen) { result in … }`.
 ///
-/// Throws ``ChainError`` if a step fails, other errors of the chain's closure unchanged, and ``Errand/ErrandError``
-/// with `cancelled`.
+/// The run throws ``ChainError`` if a step fails, and ``Errand/ErrandError`` with the code `cancelled` if the chain is
+/// cancelled. It throws other errors of the chain's closure unchanged.
 extension Chain: Composite {
     /// Returns `.chain`.
     public var activityKind: ActivityKind { .chain }
@@ -71,7 +76,7 @@ extension Chain: Composite {
     /// The activity's name in logs: the chain's ``label``.
     public var activityLabel: String? { label }
 
-    /// Runs the chain's closure. Agents call it when you run the chain.
+    /// Runs the chain's closure. The agent calls this method when you run the chain.
     public func run(on agent: ScopedAgent) async throws -> Success {
         let record = ChainRecord(agent, notifier)
         do {
@@ -84,14 +89,14 @@ extension Chain: Composite {
         }
     }
 
-    /// Returns a copy of the chain that notifies a delegate of each step. It holds the delegate weakly.
+    /// Returns a copy of the chain that tells a delegate about each step. The chain holds the delegate weakly.
     public func notifying(_ delegate: any ChainDelegate) -> Chain {
         var copy = self
         copy.notifier = ChainNotifier(delegate)
         return copy
     }
 
-    /// Returns a completion that notifies a delegate of the end. It holds the delegate weakly.
+    /// Returns a completion that tells a delegate how the chain ended. The completion holds the delegate weakly.
     public func completion(notifying delegate: any ChainDelegate) -> Completion<Success> {
         .main(
             success: { [weak delegate] in delegate?.chainDidSucceed($0, output: $1) },

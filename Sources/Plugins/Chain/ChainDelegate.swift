@@ -1,19 +1,20 @@
 public import Errand
 
-/// Receives each successful step and the end of a started chain on the main actor.
+/// A delegate that is told about each successful step, and about the end of the chain. It's called on the main actor.
 ///
-/// The chain calls exactly one of the last three methods, once, before the completion closure. All methods are
-/// optional. The chain holds its delegate weakly. `activity` identifies the run.
+/// At the end, the chain calls exactly one of the last three methods, once, before the completion closure. All methods
+/// are optional. The chain holds its delegate weakly. The `activity` parameter identifies the run.
 ///
-/// The chain waits for the delegate after each step, so don't use a delegate in a program that blocks its main thread.
+/// The chain waits for the delegate after each step. If your program blocks its main thread, don't use a delegate,
+/// because the chain would never continue.
 @MainActor public protocol ChainDelegate: AnyObject, Sendable {
-    /// A step succeeded. If the steps run one after another, the next step hasn't begun.
+    /// A step succeeded. If the steps run one after another, the next step begins after this method returns.
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
     /// The chain succeeded. `output` is the chain's output.
     func chainDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The chain failed. A ``ChainError`` names the step that failed.
+    /// The chain failed. If the error is a ``ChainError``, it names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
-    /// The chain was cancelled, possibly by a step's callback.
+    /// The chain was cancelled, for example by a step's callback.
     func chainDidCancel(_ activity: Activity)
 }
 
@@ -32,7 +33,8 @@ extension ChainDelegate {
 public struct ChainStepResult: Sendable {
     /// The step's index, from 0, in the order in which steps began.
     public let index: Int
-    /// The step's name: the call's label, otherwise the request's label, otherwise the request's type.
+    /// The step's name. This is the label in the call's options, the request's label, or the request's type, whichever
+    /// is set first in this order.
     public let label: String
     /// The output of the step's request or composite.
     public let value: any Sendable

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The failure of a chain, with the step that failed.
+/// The failure of a step in a chain. It names the step that failed.
 ///
 /// ```swift
 /// do { _ = try await agent.run(chain) } catch let error as ChainError {
@@ -10,17 +10,18 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// A cancelled chain throws ``Errand/ErrandError`` with the code `cancelled` instead. Other errors of the chain's
-/// closure are thrown unchanged.
+/// A cancelled chain throws ``Errand/ErrandError`` with the code `cancelled` instead. If the chain's closure throws an
+/// error that doesn't come from a step, the chain throws it unchanged.
 ///
-/// If the closure throws a step's error again, the chain recognizes it. Errors that aren't objects are compared by
-/// equality or, if their type isn't `Equatable`, by text.
+/// The closure can catch a step's error and throw it again later. The chain recognizes such an error and throws it as a
+/// ``ChainError``. To recognize an error, the chain compares objects by identity, and other errors by equality. If the
+/// error's type isn't `Equatable`, the chain compares texts.
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
     /// The step's index, from 0, in the order in which steps began. Parts of a batch count as steps too.
     public let index: Int
-    /// The step's name; see ``ChainStepResult/label``.
+    /// The step's name. See ``ChainStepResult/label``.
     public let label: String
     /// The failed request, or `nil` if the step isn't a request.
     public let request: (any Request)?
@@ -32,10 +33,11 @@ public struct ChainError: Error, Sendable {
         (index, label, request) = step
     }
 
-    /// The step's response, if any, with a bounded copy of its body.
+    /// The response to the step's request, with a bounded copy of its body. It's `nil` if there was no response.
     public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
-    /// Always `false`, because a cancelled chain throws the cancellation.
+    /// Whether the step was cancelled. It's always `false`, because a cancelled chain throws a cancellation instead of
+    /// a ``ChainError``.
     public var isCancelled: Bool { underlying.isCancellation }
 
     /// Whether sending the chain again later may succeed, according to the step's error.
@@ -53,10 +55,10 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// The same text as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence for users: the sentence of the step's error.
+    /// A sentence to show to users. It's the sentence of the step's error.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text of `localizedDescription`: the text of the step's error.
+    /// The text of `localizedDescription`. It's the text of the step's error.
     public var errorDescription: String? { FailureSentence.text(of: underlying) }
 
     /// The `NSError` code, always 1.

@@ -3,10 +3,11 @@ import ErrandStates
 import Synchronization
 
 final class ChainRecord: MemberObserver {
-    /// Bounds the memory of a chain that continues after failures.
+    /// The number of failures to keep. The limit bounds memory if a chain's closure continues after failures.
     private static let maximumKeptFailures = 16
 
-    /// Sends the steps of a list, which records its own results. A chain's closure uses an observed copy of this agent.
+    /// The agent that sends the steps of a list, because a list records its own results. A chain's closure uses an
+    /// observed copy of this agent.
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
@@ -38,7 +39,7 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// Call it before the step's `willStart`.
+    /// Notes a step and its label in the activity. Call this method before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
@@ -63,7 +64,7 @@ final class ChainRecord: MemberObserver {
     }
 }
 
-/// The bytes of all steps and, for a list, the number of completed steps. It never decreases.
+/// The progress of a chain: the bytes of all steps and, for a list, the number of completed steps. It never decreases.
 struct ChainProgress: Sendable {
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
@@ -90,13 +91,13 @@ struct ChainProgress: Sendable {
         if let index = index(of: step) { running.remove(at: index) }
     }
 
-    /// Only for a list. The entry of the last completed step becomes the entry of the next step.
+    /// Notes that a step of a list is complete. The entry of the completed step becomes the entry of the next step.
     mutating func count(_ done: Int, of all: Int) {
         if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
     }
 
-    /// A binary search, because a closure may run thousands of steps at a time.
+    /// Finds a step's entry with a binary search, because a closure may run thousands of steps at a time.
     private func index(of step: Int) -> Int? {
         var (low, high) = (0, running.count)
         while low < high {
@@ -106,7 +107,7 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// Totals are `nil`, because later steps are unknown.
+    /// The progress of the whole chain. Its totals are `nil`, because the later steps aren't known yet.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }
@@ -117,8 +118,9 @@ struct ThrownError {
 
     init(_ error: any Error) { self.error = error }
 
-    /// Returns whether two errors are the same object, the same failure of one activity, or the same failure of a step.
-    /// Other errors are the same if they are equal or, if they aren't `Equatable`, have the same text.
+    /// Returns whether this error and another error are the same failure. They are if they are the same object, the
+    /// same failure of one activity, or the same failure of a step. Other errors are compared by equality or, if they
+    /// aren't `Equatable`, by their texts.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {
@@ -140,6 +142,6 @@ struct ThrownError {
 }
 
 extension ActivityKind {
-    /// A run of a chain.
+    /// The kind of activity that is a run of a chain.
     public static let chain = ActivityKind(rawValue: "chain")
 }

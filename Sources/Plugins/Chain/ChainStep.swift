@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandStates
 import Synchronization
 
-/// A step of a chain that is written as a list. The step's callback can change the remaining steps.
+/// A step in a chain that is written as a list. After the step, its callback can change the remaining steps.
 ///
 /// ```swift
 /// let chain = Chain("sign up", steps: [
@@ -15,20 +15,20 @@ import Synchronization
 /// agent.start(running: chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
-    /// Receives a step's response on the main actor, and can change the remaining steps. If it throws, the chain ends
-    /// with that error.
+    /// A closure that receives a step's response on the main actor, and can change the remaining steps. If the closure
+    /// throws, the chain ends with the closure's error.
     public typealias Callback<Output: Sendable> =
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
-    /// The step's name in errors and logs, and for ``ChainEditor/remove(_:)``.
+    /// The step's name in errors and logs. Pass it to ``ChainEditor/remove(_:)`` to remove the step.
     public let label: String
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
     /// Creates a step from a request.
     ///
     /// - Parameters:
-    ///   - label: the step's name. Defaults to the request's label or type.
-    ///   - callback: runs on the main actor after the request succeeds, before the next step. Defaults to `nil`.
+    ///   - label: The step's name. Defaults to the request's label or type.
+    ///   - callback: Runs on the main actor when the request has succeeded, before the next step. Defaults to `nil`.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label
@@ -39,8 +39,8 @@ public struct ChainStep: Sendable {
 
     /// Creates a step whose request depends on the value of the previous step.
     ///
-    /// The step throws ``ChainInputError`` if that value is missing or has another type. The `make` closure runs off
-    /// the caller's actor. If it throws, the chain ends with that error.
+    /// If the previous value is missing or has another type, the step throws ``ChainInputError``. The `make` closure
+    /// runs off the caller's actor. If the closure throws, the chain ends with the closure's error.
     public init<Input: Sendable, R: Request>(
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil
@@ -55,7 +55,7 @@ public struct ChainStep: Sendable {
         }
     }
 
-    // Inlined, so each step has a single async frame.
+    // This function is inlined, so that each step has a single async frame.
     @inline(__always) private static func send<R: Request>(
         _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?
@@ -77,7 +77,7 @@ public struct ChainStep: Sendable {
     }
 }
 
-/// Thrown if the previous step's value is missing or doesn't have the type that a step needs. See
+/// The error of a step that depends on the previous step's value, if this value is missing or has another type. See
 /// ``ChainStep/init(after:label:make:then:)``.
 public struct ChainInputError: DescribedError, Sendable {
     /// The label of the step that can't begin.
@@ -87,7 +87,7 @@ public struct ChainInputError: DescribedError, Sendable {
     /// The type of the previous value, or `nil` if this is the first step.
     public let got: (Any.Type)?
 
-    /// The step and the types, in one sentence.
+    /// A sentence that names the step and both types.
     public var description: String {
         "\(label) needs \(expected) from the previous step, "
             + (got.map { "got \($0)" } ?? "but it is the first step")
@@ -97,9 +97,9 @@ public struct ChainInputError: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// Changes the remaining steps of a list, from a step's callback.
+/// Changes the remaining steps of a chain that is written as a list. Each step's callback receives an editor.
 ///
-/// Outside a callback, changes are ignored and return `false` or 0.
+/// After the callback has returned, the editor ignores changes, and its methods return `false` or 0.
 public final class ChainEditor: Sendable {
     private struct State {
         var steps: ArraySlice<ChainStep>
@@ -118,7 +118,7 @@ public final class ChainEditor: Sendable {
     /// The labels of the remaining steps, in order.
     public var pending: [String] { state.withLock { $0.steps.map(\.label) } }
 
-    /// Adds a step at the end. Returns `false` outside a callback.
+    /// Adds a step after the remaining steps. Returns `false` outside a callback.
     @discardableResult
     public func append(_ step: ChainStep) -> Bool {
         state.withLock { state in
@@ -136,15 +136,16 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Removes the remaining steps with this label. Returns how many it removed.
+    /// Removes the remaining steps with this label. Returns the number of removed steps.
     @discardableResult
     public func remove(_ label: String) -> Int { remove { $0.label == label } }
 
-    /// Removes all remaining steps, so the chain succeeds with the results so far. Returns how many it removed.
+    /// Removes all remaining steps, so that the chain succeeds with the results so far. Returns the number of removed
+    /// steps.
     @discardableResult
     public func removeAll() -> Int { remove { _ in true } }
 
-    /// Cancels the chain. No further step begins.
+    /// Cancels the chain, so that further steps don't begin.
     public func cancel() { activity.cancel() }
 
     private func remove(_ matches: (ChainStep) -> Bool) -> Int {
@@ -169,8 +170,8 @@ public final class ChainEditor: Sendable {
 }
 
 extension Chain where Success == [ChainStepResult] {
-    /// Creates a chain from a list of steps, whose callbacks may change the remaining steps. An empty chain succeeds at
-    /// once.
+    /// Creates a chain from a list of steps. The callback of a step may change the remaining steps. An empty chain
+    /// succeeds at once.
     public init(_ label: String, steps list: [ChainStep]) {
         self.init(
             label,

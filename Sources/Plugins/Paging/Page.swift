@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// One page of a list: its items, and its position.
+/// A page of a list, with its items and its position.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     /// The page's position in the list.
     public let position: PagePosition
@@ -23,12 +23,12 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public var number: Int { position.number }
 }
 
-/// A fingerprint to compare a page with the next. Many servers send the same items again after the last page, or if
-/// they don't know the page parameter.
+/// A fingerprint of a page's content. It's compared with the next page's, because many servers repeat the same items
+/// after the last page, or if they don't know the page parameter.
 struct PageContent: Sendable {
-    /// `nil` if the items' identities or values can't distinguish pages.
+    /// A hash of the items. It's `nil` if the items' identities or values can't distinguish pages.
     private let items: Int?
-    /// `nil` if the body isn't in memory or all items are equal.
+    /// A hash of the body. It's `nil` if the body isn't in memory or all items are equal.
     private let body: Int?
     private let count: Int
 
@@ -37,7 +37,8 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // Pages of sensor readings, for example, may contain only zeros, so the next page may be equal.
+        // If all items are equal, as on a page of sensor readings that contains only zeros, the next page may be equal
+        // too.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
@@ -52,7 +53,7 @@ struct PageContent: Sendable {
 
     // MARK: Items
 
-    /// Ignores the default `id` of objects, which is their address.
+    /// Returns an item's identity. Ignores the default `id` of objects, which is only their address.
     private static func identity(_ item: Any) -> AnyHashable? {
         func id(_ item: some Identifiable) -> AnyHashable { AnyHashable(item.id) }
         let found = (item as? any Identifiable).map { id($0) }
@@ -61,7 +62,7 @@ struct PageContent: Sendable {
 
     private static let maximumDepth = 4
 
-    /// Falls back to the values of hashable properties.
+    /// Returns an item's value. If the item isn't hashable, uses the values of its hashable properties.
     private static func value(_ item: Any) -> AnyHashable? { value(item, depth: 0) }
 
     private static func value(_ item: Any, depth: Int) -> AnyHashable? {
@@ -72,12 +73,12 @@ struct PageContent: Sendable {
     }
 }
 
-/// Facts about the previous pages. They don't affect equality of positions.
+/// Facts about the pages before a position. They don't affect whether positions are equal.
 struct PageHistory: Sendable, Hashable {
     var largest = 0
-    /// `nil` for cursors and links, and after a jump to a page.
+    /// The content of the previous page. It's `nil` for cursors and links, and after a jump to a page.
     var content: PageContent?
-    /// The number of consecutive pages without items that are known to be new.
+    /// The number of consecutive pages without new items, as far as is known.
     var idlePages = 0
 
     static let maximumIdlePages = 1_000

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandStates
 import Synchronization
 
-/// Loads pages of a list in any order, and holds the state that a screen shows.
+/// A controller that loads the pages of a list in any order, and holds the state that a screen shows.
 ///
 /// ```swift
 /// let articles = PageController(GetArticles(), on: agent)
@@ -12,27 +12,28 @@ import Synchronization
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
 ///
-/// The controller loads one page at a time and ignores further calls in the meantime, except ``reload(options:)`` and
-/// ``cachedThenFresh(_:)``, which start over. After a failure the pages stay, and you can call the same method again to
-/// retry.
+/// The controller loads one page at a time. While a page is loading, it ignores further calls. The exceptions are
+/// ``reload(options:)`` and ``cachedThenFresh(_:)``, which cancel the load and start over. After a failure the pages
+/// stay visible, and you can call the same method again to retry.
 ///
-/// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. The controller is safe to
-/// use from any thread.
+/// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. You can use the controller
+/// from any thread.
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
-    /// The state to show.
+    /// The state of a controller, for display.
     public struct State: Sendable {
-        /// The visible pages, in order. ``PageController/next()`` adds a page, and ``PageController/refresh()`` replaces
-        /// the last page. All other calls replace all pages with one page.
+        /// The visible pages, in order. ``PageController/next()`` adds a page, and ``PageController/refresh()``
+        /// replaces the last page. All other methods replace all visible pages with a single page.
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
         /// Whether a page is loading.
         public internal(set) var isLoading = false
-        /// The error of the last load, or `nil` if it succeeded or was cancelled. The next load resets it.
+        /// The error of the last load. It's `nil` if the load succeeded or was cancelled. The next load resets it.
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
-        /// Errors can't be compared, and comparing pages is expensive.
+        /// A number that changes when pages or errors change. It's compared instead of them, because errors can't be
+        /// compared, and comparing pages is expensive.
         private(set) var pagesVersion = 0
         private(set) var errorVersion = 0
 
@@ -42,23 +43,24 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         public var page: Page<Item, Output>? { pages.last }
         /// The number of items in the whole list, or `nil` if the server doesn't report it.
         public var total: Int? { page?.total }
-        /// Whether the last visible page is the list's first page. `true` before the first load.
+        /// Whether the last visible page is the list's first page. It's `true` before the first load.
         public var isFirst: Bool { page?.isFirst ?? true }
-        /// Whether the last visible page is the list's last page. `false` before the first load.
+        /// Whether the last visible page is the list's last page. It's `false` before the first load.
         public var isLast: Bool { page?.isLast ?? false }
     }
 
-    /// State that isn't shown. Take its lock inside the broadcaster's lock.
+    /// The controller's state that isn't shown. If you need both locks, take the broadcaster's lock first.
     private struct Guarded {
-        /// Needed to go back: only the previous page contains the cursor or link of a page.
+        /// The positions of the pages that were visited. They are needed to go back, because only the previous page
+        /// contains the cursor or link of a page.
         var visited: [PagePosition] = []
-        /// The index of the first visited page. Above 0 if the controller started at a stored position.
+        /// The index of the first visited page. It's above 0 if the controller started at a stored position.
         var start = 0
         var firstURL: URL?
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// Pins all requests to the user of the first page.
+        /// Makes every request fail that would belong to another user than the first page.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -73,8 +75,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a controller without loading a page.
     ///
     /// - Parameters:
-    ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
-    ///   - options: the options for every request.
+    ///   - start: The position that ``next()`` starts with, such as a stored position. Defaults to the first page.
+    ///   - options: The options for every request.
     public init(
         _ list: PageList<Item, Output>, startingAt start: PagePosition? = nil, on agent: some Agent,
         options: CallOptions = CallOptions()
@@ -83,11 +85,11 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         guarded = Mutex(Guarded(start: self.start.index))
     }
 
-    /// Creates a controller for the list of a request, without loading a page.
+    /// Creates a controller for a request's list, without loading a page.
     ///
     /// - Parameters:
-    ///   - start: the position that ``next()`` starts with, such as a stored position. Defaults to the first page.
-    ///   - options: the options for every request.
+    ///   - start: The position that ``next()`` starts with, such as a stored position. Defaults to the first page.
+    ///   - options: The options for every request.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -99,14 +101,14 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The current state.
     public var state: State { broadcaster.state }
 
-    /// The current state and every later state. A slow reader gets only the latest. Ends when the controller is
-    /// released.
+    /// A sequence of the current state and every later state. A slow reader gets only the latest state. The sequence
+    /// ends when the controller is released.
     public var states: AsyncStream<State> { broadcaster.states }
 
-    /// Loads the page after the visible pages and adds it. The first call loads the start page.
+    /// Loads the page after the visible pages and adds it to them. The first call loads the start page.
     ///
-    /// Returns `nil` without sending a request while a page is loading and after the last page. Throws any error of the
-    /// request, and ``PagingError``.
+    /// While a page is loading, and after the last page, returns `nil` without sending a request. Throws the request's
+    /// errors and ``PagingError``.
     @discardableResult
     public func next() async throws -> Page<Item, Output>? {
         try await load { state, _ in
@@ -115,8 +117,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the page before the last visible page and shows only that page. Returns `nil` without sending a request
-    /// while a page is loading and on the first page.
+    /// Loads the page before the last visible page, and shows only the loaded page. While a page is loading, and on the
+    /// first page, returns `nil` without sending a request.
     @discardableResult
     public func previous() async throws -> Page<Item, Output>? {
         try await load { state, guarded in
@@ -125,11 +127,12 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the page with this number and shows only that page. Numbers start as in the list's style.
+    /// Loads the page with this number and shows only this page. Numbers start with the first number of the list's
+    /// style.
     ///
-    /// Returns `nil` without sending a request while a page is loading. Throws `unreachablePage` for a number before
-    /// the first page. In lists with cursors or links, only the first page and the pages from the start page to the
-    /// last visible page are reachable.
+    /// While a page is loading, returns `nil` without sending a request. Throws `unreachablePage` for a number before
+    /// the first page. In lists with cursors or links, you can only load the first page, and the pages from the start
+    /// page to the last visible page.
     @discardableResult
     public func load(page number: Int) async throws -> Page<Item, Output>? {
         try await load { _, guarded in
@@ -139,38 +142,40 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the last visible page again and replaces it. Returns `nil` without sending a request while a page is
-    /// loading and before the first page.
+    /// Loads the last visible page again and replaces it. While a page is loading, and before the first page, returns
+    /// `nil` without sending a request.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
         try await load { state, _ in state.page.map { ($0.position.withoutContent, .replace) } }
     }
 
-    /// Starts over: cancels the current load and loads the first page. The visible pages stay until the first page has
-    /// loaded. The cancelled call returns `nil`.
+    /// Cancels the current load and loads the first page. The visible pages stay until the first page has loaded. The
+    /// cancelled call returns `nil`.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
     /// try await articles.reload(options: .cache(.reload))     // pull to refresh, bypassing the cache
     /// ```
     ///
-    /// - Parameter options: further options for this page.
+    /// - Parameter options: Further options for this page, in addition to the controller's options.
     @discardableResult
     public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         cancel()
         return try await load(options) { _, _ in (self.list.first, .start) }
     }
 
-    /// Starts over like ``reload(options:)``, but shows the cached first page until the fresh page arrives. Returns the
-    /// fresh page. If the cache lookup fails, the visible pages stay until then. If the fresh page fails to load, the
-    /// cached page stays.
+    /// Starts over like ``reload(options:)``, but shows the first page from the cache until the fresh page arrives.
+    /// Returns the fresh page.
+    ///
+    /// If the cached page can't be loaded, the visible pages stay until the fresh page arrives. If the fresh page can't
+    /// be loaded, the cached page stays.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
     /// try await articles.cachedThenFresh(.cache(.cacheOnlyIncludingStale))
     /// ```
     ///
-    /// - Parameter cached: the options for the cache lookup, in addition to the controller's options.
+    /// - Parameter cached: The options for the cached page, in addition to the controller's options.
     @discardableResult
     public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
         cancel()
@@ -200,8 +205,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         throw PagingError(code: .unreachablePage, page: list.first.number &+ index)
     }
 
-    /// Loads the page that `choose` returns, and shows it. Returns `nil` if no page was chosen or another call has
-    /// taken over. `preview` has the options for an earlier request, whose page is shown until this page arrives.
+    /// Loads the page that `choose` returns, and shows it. If `preview` is set, first requests the page with these
+    /// options, and shows the result until the actual page arrives. Returns `nil` if `choose` returns nil, or if
+    /// another call has started over.
     private func load(
         _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
@@ -234,7 +240,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
         let end = broadcaster.update { state in
             guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-                // Another call has taken over.
+                // Another call has started over, so this call's result isn't shown.
                 guard guarded.run == run else { return nil }
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
@@ -264,7 +270,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         run: UInt64, placement: Placement, pin: UserPin, task: Task<Page<Item, Output>, any Error>
     )
 
-    /// Throws `repeatedPage` if a page names itself or an earlier page as the next page.
+    /// Returns the page. Throws `repeatedPage` if the page names itself or an earlier page as the next page.
     private static func checked(
         _ page: Page<Item, Output>, _ guarded: borrowing Guarded
     ) throws -> Page<Item, Output> {
@@ -282,7 +288,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ) {
         switch placement {
         case .add:
-            // An empty page after other pages isn't shown: the page before it was the last.
+            // An empty page after other pages isn't shown, because it only means that the page before it was the last
+            // page.
             if page.items.isEmpty, let last = state.pages.last, page.isLast {
                 state.pages[state.pages.count - 1] = last.ending(with: page)
                 return
@@ -296,7 +303,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             guarded.firstURL = page.response.http.url.withoutFragment
             guarded.firstCount = page.items.count
         }
-        // A page before the stored position is requested by number, so the positions of later pages are dropped.
+        // This page comes before the stored position, so it was requested by its number. The positions of pages that
+        // were visited after it are dropped.
         if index < guarded.start { (guarded.visited, guarded.start) = ([], 0) }
         let place = index - guarded.start
         guarded.visited.removeSubrange(min(place, guarded.visited.count)...)

@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandHTTPFields
 import Synchronization
 
-/// A list that a server delivers in pages. It describes how to request a page and read its items. Create one from a
-/// ``PagedRequest``, or from a closure if you don't want to declare a request type:
+/// A list that a server delivers in pages. It describes how to request a page, and how to read a page's items. Create a
+/// list from a ``PagedRequest``, or from a closure if you don't want to declare a request type:
 ///
 /// ```swift
 /// let users = PageList(.number(size: 50)) { page in
@@ -17,7 +17,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     public let first: PagePosition
     private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
 
-    /// Creates a list from a request. It starts with the first page, in the request's style and size.
+    /// Creates a list from a request. The list starts with the first page, and uses the request's style and page size.
     public init<R: PagedRequest>(_ request: R) where R.Item == Item, R.Output == Output {
         first = request.page.first
         send = { position, agent, options in
@@ -33,11 +33,11 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     /// Creates a list from a closure that returns the request for a page.
     ///
     /// - Parameters:
-    ///   - first: the first page, with the style and size.
-    ///   - items: returns the items of a response.
-    ///   - total: returns the number of items in the whole list, or `nil` if the server doesn't report it. Returns
+    ///   - first: The first page, with the style and the page size.
+    ///   - items: Returns the items of a response.
+    ///   - total: Returns the number of items in the whole list, or `nil` if the server doesn't report it. Returns
     ///     `nil` by default.
-    ///   - cursor: returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by
+    ///   - cursor: Returns the next page's cursor in the style ``PagePosition/cursor(size:)``. Returns `nil` by
     ///     default.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
@@ -53,7 +53,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Creates a list from a closure that returns the request for a page. Each output is an array of items.
+    /// Creates a list from a closure that returns the request for a page. The request's output is an array of items.
     public init<R: Request>(
         _ first: PagePosition, total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
         request: @escaping @Sendable (PagePosition) throws -> R
@@ -61,13 +61,14 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         self.init(first, items: { $0.value }, total: total, request: request)
     }
 
-    /// Loads one page. Throws any error of the request, and ``PagingError``.
+    /// Loads one page. Throws the request's errors and ``PagingError``.
     ///
-    /// If a numbered or offset page repeats the items of the page before it, this method requests the next page too:
+    /// If a numbered or offset page repeats the items of the page before it, this method also requests the page after
+    /// it:
     ///
-    /// - If the next page has other items, it is returned: new items had shifted the list by a page.
+    /// - If that page has other items, the method returns that page. New items had shifted the list by a page.
     /// - Otherwise the server repeats its last page or ignores page numbers. The method returns an empty last page, or
-    ///   throws `repeatedPage` if the total promises more items.
+    ///   throws `repeatedPage` if the total is higher than the number of items so far.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
@@ -84,8 +85,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// In the link style, `source` is the URL of the first page. Links may lead to other origins, which don't get the
-    /// request's own secrets.
+    /// Requests a page. In the link style, `source` is the URL of the first page. If a link leads to another origin,
+    /// this origin doesn't get the request's own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -126,17 +127,17 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             isRepeated: isRepeated)
     }
 
-    /// Returns `false` if this page was the last.
+    /// Finds the position of the next page. Returns `false` if this page was the last page.
     private static func name(
         _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
         _ http: HTTPResponse
     ) throws -> Bool {
         switch position.style {
         case .number, .offset:
-            // Even if the total is greater: otherwise the list might never end.
+            // An empty page ends the list even if the total is greater, because otherwise the list might never end.
             if count == 0 { return false }
-            // Without a total, the list ends with a page that's shorter than an earlier page. The server may limit the
-            // requested size, so it doesn't matter.
+            // Without a total, the list ends with a page that has fewer items than an earlier page. It isn't compared
+            // with the requested size, because the server may limit that size.
             guard let total, total >= 0 else { return count >= position.history.largest }
             return next.offset < total
         case .cursor:
@@ -160,7 +161,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// Records the URL before redirects. If the request isn't sent, this is the URL it was built with.
+/// Records a request's URL before redirects. If the request isn't sent, this is the URL with which it was built.
 final class SourceWatch: Accessory {
     private let state = Mutex<URL?>(nil)
 

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// The position of a page in a list, in the server's style of naming pages.
+/// The position of a page in a list. It also specifies how the server names the list's pages.
 ///
 /// ```swift
 /// PagePosition.number()                   // 1, 2, 3 …, 10 items each
@@ -10,15 +10,15 @@ public import ErrandEssentials
 /// PagePosition.link()                     // the previous page's "next" link (RFC 8288)
 /// ```
 public struct PagePosition: Sendable, Hashable {
-    /// How a server names its pages.
+    /// The ways in which servers name pages.
     public enum Style: Sendable, Hashable {
-        /// By number, starting with `first`.
+        /// The server numbers its pages, starting with `first`.
         case number(first: Int)
-        /// By the number of items before the page.
+        /// The server names a page by the number of items before it.
         case offset
-        /// By a text (cursor) from the previous page.
+        /// The server names a page by a text (cursor) in the previous page.
         case cursor
-        /// By a URL in the previous page's `Link` header.
+        /// The server names a page by a URL in the previous page's `Link` header.
         case link
     }
 
@@ -28,30 +28,30 @@ public struct PagePosition: Sendable, Hashable {
     public let size: Int
     /// The number of pages before this page.
     public internal(set) var index = 0
-    /// The number of items before this page. After a jump to a page it may be an estimate.
+    /// The number of items before this page. After a jump to a page, this number may be an estimate.
     public internal(set) var offset = 0
-    /// The cursor from the previous page. `nil` for the first page and in other styles.
+    /// The cursor from the previous page. It's `nil` for the first page and in other styles.
     public internal(set) var cursor: String?
-    /// The link from the previous page. `nil` for the first page and in other styles.
+    /// The link from the previous page. It's `nil` for the first page and in other styles.
     public internal(set) var url: URL?
-    /// The URL of the first page. Only its origin receives the request's own secrets.
+    /// The URL of the first page. The request's own secrets are sent only to this URL's origin.
     var source: URL?
     var history = PageHistory()
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
-    /// Returns the first page of a list whose server names pages by number.
+    /// Returns the position of the first page, for a server that numbers its pages.
     public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
         Self(.number(first: first), size: size)
     }
-    /// Returns the first page of a list whose server names pages by the number of items before them.
+    /// Returns the position of the first page, for a server that names a page by the number of items before it.
     public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
-    /// Returns the first page of a list whose server names pages by a cursor from the previous page.
+    /// Returns the position of the first page, for a server that names a page by a cursor in the previous page.
     public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
-    /// Returns the first page of a list whose server names pages by a link in the previous page's `Link` header.
+    /// Returns the position of the first page, for a server that names a page by a link in the previous page's header.
     public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
 
-    /// The page's number. It starts with the style's first number, or 1.
+    /// The page's number. Numbers start with the style's first number, or with 1 in other styles.
     public var number: Int {
         if case .number(let first) = style { return first &+ index }
         return index &+ 1
@@ -60,22 +60,23 @@ public struct PagePosition: Sendable, Hashable {
     /// Whether this is the first page of the list.
     public var isFirst: Bool { index == 0 }
 
-    /// Returns the page's path: the link from the previous page, or the given path for the first page.
+    /// Returns the path to request: the link from the previous page, or the given path for the first page.
     ///
     /// ```swift
     /// PagePosition.link().path("articles")      // "articles"; for a later page, its URL
     /// ```
     public func path(_ first: String) -> String { url?.absoluteString ?? first }
 
-    /// Returns the query items that name the page. Empty if a link names the page.
+    /// Returns the query items that tell the server which page to send. They're empty if a link names the page.
     ///
     /// ```swift
     /// PagePosition.number().query("page", size: "per_page")       // page=1&per_page=10
     /// ```
     ///
     /// - Parameters:
-    ///   - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
-    ///   - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
+    ///   - name: The server's name for the number, offset or cursor. It isn't used for the first page of a list with
+    ///     cursors, or for links.
+    ///   - sizeName: The server's name for the page size. Defaults to `nil`, which omits the size.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
         if url != nil { return items }
@@ -89,7 +90,8 @@ public struct PagePosition: Sendable, Hashable {
         return items
     }
 
-    /// In other styles, the previous page names the next page.
+    /// Whether the position follows from the number of pages or items. In other styles, the previous page names the
+    /// next page.
     var isCounted: Bool {
         switch style {
         case .number, .offset: true
@@ -98,8 +100,8 @@ public struct PagePosition: Sendable, Hashable {
     }
 
     func end(with count: Int) -> Int {
-        // After a jump to a short page, the number of earlier items is unknown. This lower bound assumes that all pages
-        // have this page's size.
+        // After a jump to a short page, the number of earlier items is unknown. This estimate assumes that all pages
+        // have this page's size, so it's a lower bound.
         if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
         return offset &+ count
     }
@@ -112,8 +114,8 @@ public struct PagePosition: Sendable, Hashable {
 
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// Returns `nil` if only the previous page can name the page. `largest` is the number of items on the first page,
-    /// which the server may limit, or 0 if it isn't known.
+    /// Returns the position of the page with this index, or `nil` if only the previous page can name it. `largest` is
+    /// the number of items on the first page, which the server may limit. It's 0 if that number isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {
         if index == 0 { return first }
         let (offset, isTooLarge) = index.multipliedReportingOverflow(by: largest > 0 ? largest : size)
@@ -128,15 +130,15 @@ public struct PagePosition: Sendable, Hashable {
     }
 }
 
-/// Store a position to continue a list when the app runs again. Pass it to ``PageController`` or
-/// `agent.pages(of:from:)`.
+/// Store a position if you want to continue a list when the app runs again. Pass the stored position to
+/// ``PageController`` or `agent.pages(of:from:)`.
 ///
 /// ```swift
 /// let stored = try JSONEncoder().encode(PagePosition.offset(size: 50))
 /// let position = try JSONDecoder().decode(PagePosition.self, from: stored)
 /// ```
 ///
-/// The data contains the cursor or link unmasked, so protect it like the list itself.
+/// The encoded position contains the cursor or link unmasked, so protect it like the list itself.
 extension PagePosition: Codable {
     private enum Key: String, CodingKey {
         case style, first, size, index, offset, cursor, url, source, largest

@@ -20,18 +20,18 @@ public import Errand
 public protocol PagedRequest<Item>: Request {
     /// The type of the list's items.
     associatedtype Item: Sendable
-    /// The page to request. Set its initial value to the first page, with the style and size.
+    /// The page to request. Its initial value is the list's first page, with the style and the page size.
     var page: PagePosition { get set }
-    /// Returns the items that a page's response contains.
+    /// Returns the items in a page's response.
     func items(in response: Response<Output>) throws -> [Item]
-    /// Returns the number of items in the whole list, or `nil` or a negative number if the server doesn't report it.
-    /// Defaults to `nil`.
+    /// Returns the number of items in the whole list. Returns `nil` or a negative number if the server doesn't report
+    /// it. Defaults to `nil`.
     ///
     /// Without a total, a numbered or offset list ends with a page that is empty or shorter than an earlier page. A
     /// list with cursors or links ends with a page that doesn't name a next page.
     func total(in response: Response<Output>) throws -> Int?
-    /// Returns the next page's cursor in the style ``PagePosition/cursor(size:)``, or `nil` on the last page. Defaults
-    /// to `nil`.
+    /// Returns the cursor of the next page, or `nil` on the last page. Used only in the style
+    /// ``PagePosition/cursor(size:)``. Defaults to `nil`.
     func nextCursor(in response: Response<Output>) throws -> String?
 }
 

@@ -3,11 +3,13 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The pages of a list, loaded on demand: `for try await page in agent.pages(of: GetArticles())`.
+/// A sequence of a list's pages, which loads them on demand: `for try await page in agent.pages(of: GetArticles())`.
 ///
-/// The loop receives the first page even if it is empty, but not an empty last page. If a page fails, the loop throws
-/// its error. The iterator's next call requests the same page again, so you don't lose or repeat items. Leaving the
-/// loop or cancelling its task cancels the current load. Each loop starts over.
+/// The loop receives the first page even if it's empty, but it doesn't receive an empty last page. Leaving the loop or
+/// cancelling its task cancels the current load. Each loop starts over.
+///
+/// If a page can't be loaded, the loop throws the page's error. If you call the iterator again, it requests the same
+/// page again, so you don't lose or repeat items.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// A page of the list.
     public typealias Element = Page<Item, Output>
@@ -18,13 +20,14 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     let start: PagePosition
     let isPrefetching: Bool
 
-    /// Creates an iterator that starts with the first page, or with the page you chose.
+    /// Creates an iterator that starts with the first page, or with the page at which this sequence starts.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Loads each page when you request it.
+    /// An iterator that loads each page when you ask for it.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// Contains the loop's pin, so all pages belong to the first page's user.
+        /// The options for every request. They make requests fail that would belong to another user than the first
+        /// page.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -37,7 +40,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
             options = pages.options.pinned(to: pin)
         }
 
-        /// Returns the next page, or `nil` after the last page. Throws any error of its request, and ``PagingError``.
+        /// Returns the next page, or `nil` after the last page. Throws the page request's errors and ``PagingError``.
         public mutating func next() async throws -> Page<Item, Output>? {
             guard let position else { return nil }
             let page =
@@ -69,7 +72,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The prefetched page. The load is cancelled when the iterator is released.
+/// The page that is loaded in advance. Releasing the iterator cancels its load.
 private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     typealias Loading = Task<Page<Item, Output>, any Error>
     private let task = Mutex<Loading?>(nil)
@@ -86,7 +89,7 @@ private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// The items of a list, page after page: `for try await article in agent.items(of: GetArticles())`.
+/// A sequence of the items on all pages of a list: `for try await article in agent.items(of: GetArticles())`.
 public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// An item of the list.
     public typealias Element = Item
@@ -96,7 +99,7 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
     /// Creates an iterator that starts with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-    /// Loads each page when you request its first item.
+    /// An iterator that loads each page when you ask for its first item.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var pages: Pages<Item, Output>.Iterator
         private var items: [Item] = []
@@ -104,7 +107,7 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
 
         fileprivate init(pages: Pages<Item, Output>.Iterator) { self.pages = pages }
 
-        /// Returns the next item, or `nil` after the last. Throws any error of its page's request, and ``PagingError``.
+        /// Returns the next item, or `nil` after the last item. Throws the page request's errors and ``PagingError``.
         public mutating func next() async throws -> Item? {
             while index == items.count {
                 guard let page = try await pages.next() else { return nil }
@@ -120,15 +123,15 @@ extension Agent {
     /// Returns the pages of a list.
     ///
     /// - Parameters:
-    ///   - start: the page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
-    ///   - prefetching: whether to load the next page while the loop processes the current one. Defaults to `false`.
+    ///   - start: The page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
+    ///   - prefetching: Whether to load the next page while the loop processes the current page. Defaults to `false`.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> Pages<R.Item, R.Output> {
         pages(of: PageList(request), from: start, prefetching: prefetching, options: options)
     }
 
-    /// Returns the pages of a list. The parameters are the same as for a request.
+    /// Returns the pages of a list. The parameters are the same as for a ``PagedRequest``.
     public func pages<Item, Output>(
         of list: PageList<Item, Output>, from start: PagePosition? = nil, prefetching: Bool = false,
         options: CallOptions = CallOptions()
@@ -151,10 +154,10 @@ extension Agent {
     }
 }
 
-/// Detects cycles in a list.
+/// Detects lists that never end because a page leads back to an earlier page.
 ///
-/// Records each of the first 100,000 pages. After that, it records one page per power of two, which still detects every
-/// cycle, but later.
+/// The trail records each of the first 100,000 pages. After that, it records one page per power of two. This still
+/// detects every cycle, but later.
 struct PageTrail {
     private var seen: Set<Int> = []
     private var mark: Int?
@@ -166,7 +169,7 @@ struct PageTrail {
 
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
-        // The position of the first page doesn't contain the page's URL.
+        // The position of the first page doesn't contain the page's URL, so the trail takes the URL from the response.
         if next.url != nil, page.position.url == nil {
             seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
         }
@@ -181,7 +184,8 @@ struct PageTrail {
 }
 
 extension PagePosition {
-    /// `nil` for numbers and offsets, because those lists end by themselves.
+    /// A number that identifies the page. It's `nil` in the styles with numbers and offsets, because these lists end by
+    /// themselves.
     fileprivate var name: Int? {
         if let url { return url.hashValue }
         return cursor?.hashValue
@@ -193,13 +197,13 @@ extension PagePosition {
 }
 
 extension URL {
-    /// Fragments aren't sent, so they don't distinguish pages.
+    /// The URL without its fragment. Fragments aren't sent, so URLs with different fragments request the same page.
     var withoutFragment: URL {
         let text = absoluteString
         guard let mark = text.firstIndex(of: "#") else { return self }
         return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
     }
 
-    /// Has the form of resolved links.
+    /// The URL without its fragment, in the form that a resolved link has.
     var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

@@ -3,7 +3,7 @@ import ErrandEssentials
 
 // Start here: conform a request to ``PagedRequest``, then call `agent.pages(of:)` or create a ``PageController``.
 
-/// A failure in the sequence of pages. Errors of the requests themselves are thrown unchanged.
+/// A failure in the sequence of a list's pages. If a request itself fails, the request's error is thrown unchanged.
 public struct PagingError: Error, Sendable, Hashable {
     /// The type of the error's codes. Later versions may add codes, so write a `default` in a `switch`.
     public typealias Code = FailureCode<PagingError>
@@ -15,14 +15,16 @@ public struct PagingError: Error, Sendable, Hashable {
 }
 
 extension FailureCode<PagingError> {
-    /// The list would never end: a page names itself or an earlier page as the next page, or numbered pages repeat the
-    /// same items although the total is higher.
+    /// The list would never end. Either a page names itself or an earlier page as the next page, or numbered pages
+    /// repeat the same items although the total is higher.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
-    /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
+    /// The page can't be requested. Either its number is before the first page, or only the page before it contains its
+    /// cursor or link.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
     /// The page's "next" link isn't a URL, so the rest of the list is unknown.
     public static var invalidLink: Self { Self("invalidLink", 3) }
-    /// 1,000 consecutive pages had no new items. They are empty but name a next page, or all their items are equal.
+    /// 1,000 consecutive pages had no new items. Each of them was empty but named a next page, or all their items were
+    /// equal.
     public static var endlessList: Self { Self("endlessList", 4) }
 }
 
