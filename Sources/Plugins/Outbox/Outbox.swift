@@ -9,7 +9,7 @@ import Errand
 import ErrandEssentials
 import ErrandStates
 
-/// A queue of requests that is stored on disk and sent when a network is available.
+/// A queue that stores requests on disk and sends them when a network is available.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: [.type("comment", PostComment.self)])
@@ -17,11 +17,12 @@ import ErrandStates
 /// for await state in outbox.states { show(state.entries) }
 /// ```
 ///
-/// After `enqueue` returns, the entry survives a crash of the process or machine. The outbox sends it at least once,
-/// always with the same `Idempotency-Key`, and removes it after the response. Entries of a lane are sent in order.
+/// After `enqueue` returns, the entry survives a crash of the process or of the machine. The outbox sends each entry at
+/// least once, always with the same `Idempotency-Key`, and removes the entry when it has the response. Entries in the
+/// same lane are sent one after another, in order. See ``OutboxRequest/outboxLane``.
 ///
-/// You can use an outbox from any thread. It keeps its agent alive. When it's deallocated, it closes, and its entries
-/// stay.
+/// You can use an outbox from any thread. The outbox keeps its agent alive. When the outbox is deallocated, it closes,
+/// and its entries stay on disk.
 public final class Outbox: Sendable {
     private let engine: OutboxEngine
 
@@ -29,12 +30,13 @@ public final class Outbox: Sendable {
 
     deinit { engine.end() }
 
-    /// Stores a request. Returns when the entry would survive a crash of the machine.
+    /// Stores a request as an entry. Returns when the entry would survive a crash of the machine.
     ///
     /// - Parameters:
-    ///   - request: A request of a registered type.
-    ///   - dependencies: Entries of any lane to send first. Entries that no longer exist count as sent.
-    /// - Returns: The entry's ID. If the request replaces an older entry, the older entry's ID.
+    ///   - request: A request whose type is registered with the outbox.
+    ///   - dependencies: The entries to send before this request, from any lane. Entries that no longer exist count as
+    ///     sent.
+    /// - Returns: The entry's ID. If the request replaces an older entry, this is the older entry's ID.
     @discardableResult
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: OutboxEntry.ID...
@@ -42,7 +44,7 @@ public final class Outbox: Sendable {
         try await enqueue(request, after: dependencies)
     }
 
-    /// Stores a request to send after others.
+    /// Stores a request that is sent after the given entries.
     @discardableResult
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: [OutboxEntry.ID]
@@ -57,7 +59,8 @@ public final class Outbox: Sendable {
     /// already have received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        // Remove the entry first: if the write fails, the entry stays, and a cancelled request would be sent again.
+        // Removes the entry before cancelling its request. If the write fails, the entry stays, and a cancelled request
+        // would be sent again.
         let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
         engine.cancel(id.rawValue)
         return wasThere
@@ -66,28 +69,29 @@ public final class Outbox: Sendable {
     /// Removes all entries, for example when a user signs out.
     public func removeAll() async throws {
         try await withThrowingTaskGroup { group in
-            // Concurrent removals are written together.
+            // The removals run concurrently, so that the engine writes them together.
             for entry in state.entries { group.addTask { _ = try await self.remove(entry.id) } }
             try await group.waitForAll()
         }
     }
 
-    /// Returns an entry's stored request, or nil if the entry doesn't exist or has another type. Throws
-    /// `decodingFailed`, or `fileFailed` if the file can't be read.
+    /// Returns the stored request of an entry. Returns nil if the entry doesn't exist or has another type. Throws
+    /// `decodingFailed` if the request can't be decoded, and `fileFailed` if the file can't be read.
     @concurrent public func request<R: OutboxRequest>(_ type: R.Type, of id: OutboxEntry.ID) async throws -> R? {
         try engine.request(R.self, of: id.rawValue)
     }
 
-    /// The current entries. Takes time proportional to their number.
+    /// The outbox's current state. Reading this property takes time proportional to the number of entries.
     public var state: OutboxState { engine.snapshot }
 
-    /// The current state, then the state after each change. A slow reader gets only the latest one.
+    /// A sequence of the current state and the state after each change. A slow reader gets only the latest state.
     public var states: OutboxStates { OutboxStates(engine: engine) }
 
-    /// Ends the waits after failures, so entries are sent now. Call it, for example, when the network is back.
+    /// Ends the waits after failures, so that entries are sent immediately. Call it, for example, when the network is
+    /// back.
     public func networkIsBack() { engine.networkIsBack() }
 
-    /// Stops starting deliveries until you call ``resume()``. Running deliveries continue.
+    /// Pauses sending until you call ``resume()``. Deliveries that are already running continue.
     public func pause() { engine.setPaused(true) }
 
     /// Resumes sending after ``pause()``.
@@ -96,15 +100,16 @@ public final class Outbox: Sendable {
     /// Resumes a stopped lane, starting with the entry that stopped it.
     public func resume(lane: String) { engine.resume(lane) }
 
-    /// Cancels running deliveries. When it returns, another process can send. Entries stay on disk.
+    /// Cancels the running deliveries and closes the outbox. When this method returns, another process can send.
+    /// Entries stay on disk.
     public func close() async { await engine.close() }
 }
 
-/// The states of an ``Outbox``: the current one, then one after each change.
+/// A sequence of an outbox's states: the current state, and then the state after each change.
 public struct OutboxStates: AsyncSequence, Sendable {
     let engine: OutboxEngine
 
-    /// Creates an independent iterator.
+    /// Creates an iterator. Each iterator receives all states, independently of other iterators.
     public func makeAsyncIterator() -> Iterator {
         Iterator(versions: engine.versions.states.makeAsyncIterator(), engine: engine)
     }

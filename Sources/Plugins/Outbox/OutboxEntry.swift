@@ -1,9 +1,9 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request waiting in an ``Outbox``, for display. To read the request itself, use ``Outbox/request(_:of:)``.
+/// A request that waits in an ``Outbox``, for display. To read the request itself, use ``Outbox/request(_:of:)``.
 ///
-/// The requests of a delivery carry the entry as a tag: `activity.tags[OutboxEntry.self]`.
+/// When the outbox sends an entry, the requests carry the entry as a tag: `activity.tags[OutboxEntry.self]`.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// An entry's number. It never changes and is never reused. Later entries have greater numbers.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
@@ -11,23 +11,23 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         public let rawValue: UInt64
         /// Creates an ID from a stored number.
         public init(rawValue: UInt64) { self.rawValue = rawValue }
-        /// Whether the first entry is older.
+        /// Returns whether the first entry is older than the second entry.
         public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
         /// The number in decimal.
         public var description: String { "\(rawValue)" }
     }
 
-    /// What an entry is waiting for or doing. More cases may be added, so write a `default`.
+    /// The state of an entry. More cases may be added, so write a `default`.
     public enum State: Sendable, Hashable {
-        /// Waits for earlier entries of its lane, or for a free delivery slot.
+        /// The entry waits for earlier entries in its lane, or until fewer deliveries are running.
         case waiting
-        /// Waits for its dependencies.
+        /// The entry waits for the entries on which it depends.
         case blocked
-        /// Is being sent, or the handler is deciding about it.
+        /// The entry is being sent, or the outbox's handler is deciding about it.
         case sending
-        /// An attempt failed. The next one starts at this instant, or when the network is back.
+        /// An attempt failed. The next attempt starts at this instant, or when the network is back.
         case delayed(until: ContinuousClock.Instant)
-        /// Was refused, and its lane has stopped.
+        /// The entry was refused, and its lane has stopped.
         case stopped
     }
 
@@ -37,17 +37,17 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let name: String
     /// The request's lane: see ``OutboxRequest/outboxLane``.
     public let lane: String
-    /// When the request was enqueued.
+    /// The time when the request was enqueued.
     public let enqueued: Date
-    /// When the entry expires. Nil if it doesn't.
+    /// The time when the entry expires. It's nil if the entry doesn't expire.
     public let expiry: Date?
     /// The `Idempotency-Key` header of all attempts, without quotation marks.
     public let idempotencyKey: String
-    /// What the entry is waiting for or doing.
+    /// The entry's current state.
     public internal(set) var state: State
     /// The number of failed attempts in this process.
     public internal(set) var failures: Int
-    /// The last failure, without secrets. Nil if no attempt failed.
+    /// The last failure as a text without secrets. It's nil before the first failure.
     public internal(set) var lastError: String?
 }
 
@@ -65,7 +65,7 @@ extension OutboxEntry.State: CustomStringConvertible {
 }
 
 extension OutboxEntry: TagKey {
-    /// Nil: the request doesn't come from an outbox.
+    /// The tag's default value, nil, means that the request doesn't come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
 }
 
@@ -90,13 +90,13 @@ extension OutboxEntry {
     }
 }
 
-/// The entries of an ``Outbox`` and whether it sends them, for display.
+/// The state of an ``Outbox``, for display: its entries, and whether this process sends them.
 public struct OutboxState: Sendable {
     /// All entries, oldest first.
     public let entries: [OutboxEntry]
-    /// Whether this process sends. False if another process does, or if the options forbid it.
+    /// Whether this process sends the entries. It's false if another process sends them, or if the options forbid it.
     public let isSender: Bool
-    /// Whether sending is paused: see ``Outbox/pause()``.
+    /// Whether sending is paused. See ``Outbox/pause()``.
     public let isPaused: Bool
     /// The last 100 damaged parts of the file.
     public let damage: [OutboxDamage]
@@ -104,7 +104,7 @@ public struct OutboxState: Sendable {
 
 /// A damaged part of an outbox's file. It doesn't affect other entries.
 public struct OutboxDamage: Sendable, Hashable {
-    /// The lost entry. Nil if it's unknown, for example after a crash during a write.
+    /// The ID of the lost entry. It's nil if the ID is unknown, for example after a crash during a write.
     public let entry: OutboxEntry.ID?
     /// The number of unreadable bytes.
     public let byteCount: Int

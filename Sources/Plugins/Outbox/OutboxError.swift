@@ -2,14 +2,14 @@ public import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A failure of the outbox itself. Its entries stay.
+/// A failure of the outbox itself, such as a full disk. Its entries stay.
 public struct OutboxError: Error, Sendable {
     /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<OutboxError>
 
     /// The kind of failure. Stable, so you can use it in metrics.
     public let code: Code
-    /// Describes the failure. Contains full paths of files.
+    /// Describes the failure. The text can contain full paths of files.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -46,11 +46,12 @@ extension FailureCode<OutboxError> {
     public static var encodingFailed: Self { Self("encodingFailed", 6) }
     /// The stored value couldn't be decoded.
     public static var decodingFailed: Self { Self("decodingFailed", 7) }
-    /// The file was written by another version of this module. It isn't changed.
+    /// Another version of this module wrote the file. The outbox doesn't change this file.
     public static var unknownFormat: Self { Self("unknownFormat", 8) }
     /// The disk or the user's quota is full.
     public static var noSpace: Self { Self("noSpace", 9) }
-    /// Another file failure, such as a link in the file's place, or a log that has run out of entry numbers.
+    /// Another failure of the file, for example because a link is at the file's path, or because the log has run out of
+    /// entry numbers.
     public static var fileFailed: Self { Self("fileFailed", 10) }
 }
 

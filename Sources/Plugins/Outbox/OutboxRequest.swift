@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A request that an ``Outbox`` keeps until a server has received it.
+/// A request that an ``Outbox`` stores until a server has received it.
 ///
 /// ```swift
 /// struct PostComment: OutboxRequest {
@@ -16,22 +16,22 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The outbox stores the `Codable` value. It builds the HTTP request for each attempt, so attempts use the current
-/// token, signature and environment.
+/// The outbox stores the request's `Codable` value. For each attempt, the outbox builds a new HTTP request from this
+/// value, so the attempt uses the current token, signature and environment.
 ///
-/// Stored properties are written to disk unencrypted, so don't put secrets in them. Computed properties aren't stored,
-/// including headers.
+/// Stored properties are written to disk unencrypted, so don't put secrets in them. Computed properties, such as
+/// headers, aren't stored.
 public protocol OutboxRequest: Request, Codable {
-    /// The request's lane. Entries of a lane are sent one after the other, oldest first. Different lanes are sent
-    /// concurrently. Defaults to an empty string, a lane that all requests without a lane share.
+    /// The name of the request's lane. Entries in the same lane are sent one after another, oldest first. Different
+    /// lanes are sent concurrently. Defaults to an empty string, so all requests without a name share a lane.
     var outboxLane: String { get }
-    /// A key for replacing an older entry. A new entry replaces an unsent one with the same type, lane and key.
-    /// Defaults to nil: doesn't replace an entry.
+    /// A key with which a request replaces an older request. If the outbox contains an unsent entry with the same type,
+    /// lane and key, a new request replaces this entry. Defaults to nil, which never replaces an entry.
     var replacementKey: String? { get }
-    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to nil:
-    /// ``OutboxOptions/maximumAge``.
+    /// The maximum age of the entry. If the entry isn't sent by then, the outbox's handler decides about it. Defaults
+    /// to nil, which uses ``OutboxOptions/maximumAge``.
     var outboxMaximumAge: Duration? { get }
-    /// Returns the request to send when this request replaces an older one. Defaults to this request.
+    /// Returns the request to send if this request replaces an older request. Defaults to returning this request.
     func merging(_ older: Self) -> Self
 }
 
@@ -46,7 +46,7 @@ extension OutboxRequest {
     public func merging(_ older: Self) -> Self { self }
 }
 
-/// A request type that an ``Outbox`` sends, and the name stored with its entries.
+/// A request type that an ``Outbox`` can send, and the name that is stored with its entries.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: [
@@ -55,7 +55,7 @@ extension OutboxRequest {
 /// ])
 /// ```
 ///
-/// The name must stay the same in all versions of your app. You can rename the type.
+/// The name must be the same in all versions of your app. The type itself can be renamed.
 public struct OutboxType: Sendable {
     let name: String
     let identity: ObjectIdentifier
@@ -67,8 +67,8 @@ public struct OutboxType: Sendable {
     /// - Parameters:
     ///   - name: A name that is unique within the outbox and the same in all versions of your app.
     ///   - type: The type of the requests.
-    ///   - sent: Receives each response before the entry is removed. If the app is killed in between, the outbox sends
-    ///     the request again with the same key, and delivers the response again.
+    ///   - sent: Receives each response before the outbox removes the entry. If the app is killed in between, the
+    ///     outbox sends the request again with the same key, and this closure receives the response again.
     public static func type<R: OutboxRequest>(
         _ name: String, _ type: R.Type, sent: @escaping @Sendable (OutboxDelivery<R>) async -> Void = { _ in }
     ) -> OutboxType {
@@ -90,12 +90,12 @@ public struct OutboxType: Sendable {
     }
 }
 
-/// A request that the outbox sent, and its response.
+/// A request that an outbox has sent, with its response.
 public struct OutboxDelivery<R: OutboxRequest>: Sendable {
-    /// The sent entry. It's removed after the closure returns.
+    /// The entry that was sent. The outbox removes it after the closure has returned.
     public let entry: OutboxEntry
-    /// The sent request.
+    /// The request that was sent.
     public let request: R
-    /// The response, with its decoded output.
+    /// The server's response, with its decoded output.
     public let response: Response<R.Output>
 }

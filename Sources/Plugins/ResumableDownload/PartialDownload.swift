@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 public import ErrandTransfers
 
-/// An unfinished download whose received bytes are on disk. To resume it, send the same request again.
+/// An unfinished download whose received bytes are on disk. Send the same request again to resume it.
 ///
 /// ```swift
 /// for partial in try ResumableDownloadFilter.partialDownloads(in: folder) where !partial.isActive {
@@ -12,38 +12,38 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PartialDownload: Sendable, Identifiable {
-    /// An ID for the request and destination. It's the same for each start of the download.
+    /// An ID for the request and its destination. Each start of the same download has the same ID.
     public let id: String
-    /// The URL for display, with masked query values. Empty if the record is damaged.
+    /// The request's URL for display. Its query values are masked. It's empty if the record is damaged.
     public let url: String
-    /// The file's future name. Nil until the server has sent it.
+    /// The name that the complete file will have. It's nil until the server has sent the name.
     public let name: String?
-    /// The number of received bytes that needn't be requested again.
+    /// The number of received bytes that don't have to be requested again.
     public let received: Int64
     /// The file's length in bytes, if known.
     public let total: Int64?
-    /// When the last byte was written, by this device's clock.
+    /// The time when the last byte was written, according to this device's clock.
     public let changed: Date
     /// Whether a download in any process is writing to the file.
     public let isActive: Bool
-    /// Whether the next start resumes from the received bytes. Otherwise it starts over.
+    /// Whether the next start continues after the received bytes. If false, the next start downloads the whole file.
     public let canContinue: Bool
     let directory: String
 
-    /// Deletes the partial file and its record. Throws `TransferError.Code.busy` while a download uses them.
+    /// Deletes the partial file and its record. If a download is using them, throws `TransferError.Code.busy`.
     public func remove() throws(TransferError) {
         let sidecar = PartialFile.sidecar(id, in: directory)
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)
         SystemFile.remove(PartialFile.data(id, in: directory))
         SystemFile.remove(sidecar)
-        // Keep the lock until here, so no download opens the files.
+        // The lock is kept until here, so that a download can't open the files meanwhile.
         lock.unlock()
     }
 }
 
 extension ResumableDownloadFilter {
-    /// Returns the unfinished downloads in a directory, in no particular order. Blocks while it reads the directory,
-    /// and a few KB for each download. Throws `TransferError` if the directory can't be read.
+    /// Returns the unfinished downloads in a directory, in no particular order. This method blocks while it reads the
+    /// directory and a few KB per download. Throws `TransferError` if the directory can't be read.
     public static func partialDownloads(in directory: URL) throws(TransferError) -> [PartialDownload] {
         var ids: Set<String> = []
         try TransferError.converting { () throws(SystemFile.Failure) in
@@ -55,8 +55,9 @@ extension ResumableDownloadFilter {
         return ids.map { PartialFile.inspect($0, in: directory.path) }
     }
 
-    /// Deletes inactive unfinished downloads that have received no bytes for the given time. Defaults to zero, which
-    /// deletes all of them. Returns their number. Throws `TransferError` if the directory can't be read.
+    /// Deletes the unfinished downloads that aren't active and haven't received bytes for the given time. By default,
+    /// deletes all downloads that aren't active. Returns the number of deleted downloads. Throws `TransferError` if the
+    /// directory can't be read.
     @discardableResult
     public static func removePartialDownloads(in directory: URL, olderThan age: Duration = .zero) throws(TransferError)
         -> Int
@@ -79,7 +80,7 @@ extension PartialFile {
         return nil
     }
 
-    /// Doesn't delay a running download.
+    /// Reads an unfinished download's record. This doesn't delay a running download.
     static func inspect(_ id: String, in directory: String) -> PartialDownload {
         let file = try? SystemFile(sidecar(id, in: directory), [.read, .refusesLinks])
         let status = try? FileStatus(at: data(id, in: directory), followingLinks: false)

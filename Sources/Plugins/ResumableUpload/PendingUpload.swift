@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 public import ErrandTransfers
 
-/// An unfinished upload, as recorded on disk. To resume it, send the same request again.
+/// An unfinished upload that is recorded on disk. Send the same request again to resume it.
 ///
 /// ```swift
 /// for upload in try ResumableUploadFilter.pendingUploads(in: folder) where !upload.isActive {
@@ -12,30 +12,32 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PendingUpload: Sendable, Identifiable {
-    /// An ID for the request and file. It's the same for each start of the upload.
+    /// An ID for the request and its file. Each start of the same upload has the same ID.
     public let id: String
-    /// The request's URL for display, with masked query values.
+    /// The request's URL for display. Its query values are masked.
     public let url: String
-    /// The file's name. Nil if the body isn't a file.
+    /// The name of the file. It's nil if the body isn't a file.
     public let name: String?
-    /// The number of bytes that the server had when last asked.
+    /// The number of bytes that the server had when it was last asked.
     public let acknowledged: Int64
     /// The body's length in bytes.
     public let total: Int64
-    /// When the server discards the upload, or the first of its segments. Nil if the server doesn't say.
+    /// The time when the server discards the upload, or the first of its segments. It's nil if the server hasn't sent a
+    /// time.
     public let expiry: Date?
     /// Whether an upload in any process is using the record.
     public let isActive: Bool
     let directory: String
 
-    /// Deletes the record. The server keeps the uploaded bytes until they expire. Throws `TransferError.Code.busy`
-    /// while an upload uses the record.
+    /// Deletes the record. The server keeps the uploaded bytes until they expire. If an upload is using the record,
+    /// throws `TransferError.Code.busy`.
     public func remove() throws(TransferError) { try UploadRecordFile(id, in: directory).remove() }
 }
 
 extension ResumableUploadFilter {
-    /// Returns the unfinished uploads recorded in a directory, in no particular order. Skips damaged records. Blocks
-    /// while it reads a few KB for each upload. Throws `TransferError` if the directory can't be read.
+    /// Returns the unfinished uploads that are recorded in a directory, in no particular order. Skips damaged records.
+    /// This method blocks while it reads the directory and a few KB per upload. Throws `TransferError` if the directory
+    /// can't be read.
     public static func pendingUploads(in directory: URL) throws(TransferError) -> [PendingUpload] {
         var ids: [String] = []
         try TransferError.converting { () throws(SystemFile.Failure) in

@@ -3,12 +3,12 @@ import ErrandDigests
 import ErrandEssentials
 
 enum OutboxChange: Sendable {
-    /// Results in the entry's number.
+    /// Adds an entry. The change's result is the entry's number.
     case add(NewEntry)
     case edit(UInt64, NewEntry)
     case mark(OutboxFormat.Kind, UInt64)
     case remove(UInt64)
-    /// Only reads what other processes have written.
+    /// Reads the records that other processes have written, without writing records.
     case look
 }
 
@@ -21,7 +21,7 @@ struct NewEntry: Sendable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// Empty if the agent doesn't know the user who enqueues the entry.
+    /// The marks that identify the user who enqueues the entry. They're empty if the agent doesn't know the user.
     var marks: Set<UserMark> = []
     var user: UserStamp?
     var dependencies: [UInt64]
@@ -39,7 +39,7 @@ struct NewEntry: Sendable {
     }
 }
 
-/// The records of several changes, written at once.
+/// The records of several changes, which are written at once.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
@@ -47,7 +47,7 @@ struct OutboxPlan {
         var id: UInt64 = 0
         var entry: StoredEntry?
         var value = Data()
-        /// The replaced entry, and the closure that merges its value with the new one.
+        /// The entry that the new entry replaces, and the closure that merges the old value with the new value.
         var older: (entry: StoredEntry, merge: @Sendable (Data) throws -> Data)?
     }
 
@@ -62,7 +62,8 @@ struct OutboxPlan {
         (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
     }
 
-    /// Returns false if the change depends on an earlier change of the plan. It then waits for the next plan.
+    /// Adds a change to the plan. Returns false if the change depends on an earlier change in this plan. The change
+    /// then has to wait for the next plan.
     mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
         switch change {
         case .add(let new): return add(new, queue, options)
@@ -74,7 +75,8 @@ struct OutboxPlan {
             steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
-            // Even an entry whose record is damaged may have been sent, and other entries may depend on it.
+            // An entry whose record is damaged counts as known too, because it may have been sent, and other entries
+            // may depend on it.
             let isKnown = kind == .sent ? queue.isAwaited(id) : queue.contains(id)
             guard isKnown else { return nothing() }
             steps.append(Step(result: .success(id), kind: kind, id: id))
@@ -127,7 +129,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// If an older value can't be read, keeps the new one.
+    /// Merges each replaced entry's value with the new value. If the old value can't be read, keeps the new value.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }
@@ -135,7 +137,7 @@ struct OutboxPlan {
         }
     }
 
-    /// The entries' positions are relative to the first record.
+    /// Returns the bytes to write. The entries' positions in the steps are relative to the first record.
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {

@@ -11,15 +11,16 @@ extension OutboxEngine {
         do {
             try await agent.run(.outbox, options: call) { try await self.carryOut(entry.id, delivery, $0) }
         } catch {
-            // For example, the log couldn't be read, or the agent was shut down.
+            // The delivery failed without an outcome, for example because the log couldn't be read or the agent was
+            // shut down.
             if !delivery.isSettled { delay(entry.id, error, delivery) }
         }
         if let change = delivery.takeUnwritten() { await write(change, of: entry.id) }
         ended(entry.id)
     }
 
-    /// If the disk fails, ``deliver(_:)`` stores the outcome later, so the entry isn't sent again, and the handler
-    /// isn't asked again.
+    /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:)`` stores the outcome later, so the entry
+    /// isn't sent again, and the handler isn't asked again.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -33,13 +34,13 @@ extension OutboxEngine {
         }
     }
 
-    /// Repeats a failed write until it succeeds or the outbox closes. Until then, no other entry of the lane is sent.
-    /// Runs outside the activity, because `cancelAll` must not end it.
+    /// Repeats a failed write until it succeeds or the outbox closes. Until then, the other entries in the lane aren't
+    /// sent. This runs outside the activity, because `cancelAll` must not end it.
     @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
         var failures = 0
         while true {
             do throws(OutboxError) {
-                // Try even after closing, because the change is lost otherwise.
+                // Tries once even after the outbox was closed, because the change is lost otherwise.
                 try await commit(change)
                 return state.withLock { $0.queue.wasRecorded(id) }
             } catch {
@@ -49,7 +50,7 @@ extension OutboxEngine {
             pump()
             failures += 1
             let wait = min(options.backoff.delay(afterFailures: failures), Self.longestRecordWait)
-            // Closing the outbox or removing the entry cancels this wait. The loop then tries one last time.
+            // Closing the outbox or removing the entry cancels this wait. The loop then tries a last time.
             try? await time.sleep(until: time.instant(after: max(wait, .milliseconds(10))))
         }
     }
@@ -57,7 +58,8 @@ extension OutboxEngine {
     private static let longestRecordWait = Duration.seconds(30)
 
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
-        // From now on, a newer entry can't replace this one, because the server receives the value that is read next.
+        // From here on, a newer entry can't replace this entry, because the value that is read next is sent to the
+        // server.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
@@ -80,13 +82,14 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
-                // The session may have ended, but the same user may have signed in again.
+                // The user's session may have ended. The same user may have signed in again since, so the entry is sent
+                // once more.
                 try await send()
             }
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
-                // If this fails, newer entries just don't replace this entry.
+                // If this write fails, the only effect is that newer entries don't replace this entry.
                 if delivery.hasBegun, delivery.possiblyReceivedCount == 0 {
                     _ = try? await commit(.mark(.released, id))
                 }
@@ -121,7 +124,7 @@ extension OutboxEngine {
         _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
     ) {
         delivery.settle()
-        // Closing the outbox isn't a failure of the delivery.
+        // Closing the outbox cancels the delivery, but isn't a failure of the delivery.
         if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
         let headers = (error as? any RequestFailure)?.response?.headers
         let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
@@ -167,7 +170,7 @@ extension OutboxEngine {
         case .stop:
             stop(id, error)
             refused.delivery.settle()
-            // The server refused the only attempt without processing it, so a newer entry may replace this one.
+            // The server refused the only attempt without processing it, so a newer entry may replace this entry.
             if refused.delivery.hasBegun, refused.delivery.possiblyReceivedCount <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {
@@ -219,7 +222,8 @@ final class DeliveryRecord: Sendable {
     func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
 }
 
-/// Sets the idempotency key, unless the request sets one itself. Replaces a key from another filter.
+/// Sets the `Idempotency-Key` header to the entry's key, unless the request itself sets this header. Replaces a key
+/// that another filter has set.
 struct OutboxFilter: Filter {
     let key: String
     let delivery: DeliveryRecord

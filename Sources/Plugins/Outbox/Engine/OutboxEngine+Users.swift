@@ -2,12 +2,12 @@ import Errand
 import ErrandDigests
 import Synchronization
 
-/// An entry is sent only for the user who enqueued it, by this or a later process.
+/// Makes sure that an entry is sent only for the user who enqueued it, in this process and in later processes.
 extension OutboxEngine {
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }
-        // Without a session, the first attempt determines the user.
+        // If the user is unknown because there isn't a session yet, the first attempt determines the user.
         let marks = try? await agent.userMarks(for: request, options: options.call.pinned(to: pin))
         let added = try newEntry(request, dependencies, marks: marks ?? [])
         known.set(added.user)
@@ -19,7 +19,8 @@ extension OutboxEngine {
     private func keep(_ pin: UserPin, for id: UInt64) {
         let stale = state.withLock { state -> [UInt64: UserPin] in
             var stale: [UInt64: UserPin] = [:]
-            // Another process may have sent or removed entries.
+            // Removes pins of entries that no longer exist, because another process may have sent or removed these
+            // entries.
             if state.pins.count > 2 * state.queue.entries.count + 64 {
                 stale = state.pins.filter { state.queue.entries[$0.key] == nil }
                 for id in stale.keys { state.pins[id] = nil }
@@ -30,7 +31,8 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// In a later process, and after a refusal, the pin checks the user stored with the entry.
+    /// Returns the pin that checks the user of an attempt. In a later process, and after a refusal, the pin is created
+    /// from the user stored with the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -40,7 +42,8 @@ extension OutboxEngine {
         return pin
     }
 
-    /// Makes the next attempt check the stored user. Returns false if no user is stored or the pin was already dropped.
+    /// Makes the next attempt check the user stored with the entry. Returns false if no user is stored, or if the pin
+    /// was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }
         let pin = state.withLock { $0.pins.removeValue(forKey: entry.id) }

@@ -5,10 +5,11 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// Connects the log on disk, the queue that it describes, and the running deliveries.
+/// Connects the log on disk with the queue that the log describes, and with the running deliveries.
 ///
-/// The disk lock is held while files are read, written and flushed. The state lock is held only briefly, sometimes
-/// within the disk lock. User code never runs under the state lock. Merging values runs user code under the disk lock.
+/// The engine has two locks. It holds the disk lock while it reads, writes and flushes files. It holds the state lock
+/// only briefly, sometimes while it also holds the disk lock. User code never runs under the state lock. Merging values
+/// runs user code under the disk lock.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
@@ -38,10 +39,10 @@ final class OutboxEngine: Sendable {
     let time: any TimeSource
     let decide: @Sendable (OutboxRefusal) async -> OutboxDecision
     let state = Mutex(State())
-    /// Incremented after each change, for readers of the state.
+    /// A number that increases with each change. Readers of the state observe it.
     let versions = StateBroadcaster(UInt64(0))
     let disk: Mutex<OutboxLog>
-    /// Held by the sending process.
+    /// The file whose lock the sending process holds.
     private let sender = Mutex<SystemFile?>(nil)
 
     init(
@@ -63,7 +64,8 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    /// Runs user code, so call it without a lock. `marks` is empty if the agent doesn't know the user.
+    /// Creates an entry for a request. This runs user code, so call it without holding a lock. The entry's `marks` are
+    /// empty if the agent doesn't know the user.
     func newEntry<R: OutboxRequest>(
         _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
     ) throws(OutboxError) -> NewEntry {
@@ -100,7 +102,8 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Blocks while it reads the log. Returns nil if the entry is gone or its record is damaged.
+    /// Reads an entry's value from the log, and blocks while it reads. Returns nil if the entry is gone or its record
+    /// is damaged.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -111,7 +114,7 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Returns whether this call acquired the lock.
+    /// Tries to become the sending process. Returns whether this call acquired the lock.
     func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
@@ -150,7 +153,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // The next change fails in the same way and reports the error.
+        // An error is ignored here, because the next change fails in the same way and reports the error.
         _ = try? await commit(.look)
         pump()
     }
@@ -214,7 +217,8 @@ final class OutboxEngine: Sendable {
 }
 
 extension OutboxEngine.State {
-    /// Returns the replaced timer: cancel it after unlocking, because cancelling runs code of the time source.
+    /// Sets the timer. Returns the timer that it replaces. Cancel the replaced timer after unlocking, because
+    /// cancelling runs the time source's code.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -227,9 +231,9 @@ extension OutboxEngine.State {
     }
 }
 
-/// One task at a time writes all pending changes with one flush.
+/// Writes changes. A single task at a time writes all pending changes with one flush.
 extension OutboxEngine {
-    /// Returns when the change would survive a crash of the machine.
+    /// Adds a change to the log. Returns when the change would survive a crash of the machine.
     @discardableResult
     func commit(_ change: OutboxChange) async throws(OutboxError) -> UInt64? {
         let result = await withCheckedContinuation { waiter in
@@ -250,7 +254,7 @@ extension OutboxEngine {
     @concurrent private func commitAll() async {
         while let changes = waiting() {
             let results = write(changes.map(\.change))
-            // Changes that depend on the written ones come first in the next write.
+            // The other changes depend on the written changes. They come first in the next write.
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
             if tryTakeSenderLock() { beginSending() }
@@ -268,7 +272,7 @@ extension OutboxEngine {
         }
     }
 
-    /// The previous sender may have changed the log, so reads it first.
+    /// Starts sending. First reads the log, because the process that sent before may have changed it.
     private func beginSending() {
         guard case .success = write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in
@@ -278,7 +282,7 @@ extension OutboxEngine {
         if isClosed { releaseSender() }
     }
 
-    /// Writes the first changes that don't depend on each other. Blocks until they're on disk.
+    /// Writes the first changes, up to a change that depends on an earlier one. Blocks until the changes are on disk.
     private func write(_ changes: [OutboxChange]) -> [Result<UInt64?, OutboxError>] {
         disk.withLock { log in
             do throws(OutboxError) {
@@ -293,7 +297,8 @@ extension OutboxEngine {
     }
 
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
-        // A log that is read from the beginning replaces the state in one step, so no entry is sent too early.
+        // If the log is read from the beginning, its state replaces the current state in one step. Otherwise an entry
+        // could be sent before the records after it are read.
         var whole: State?
         var items: [OutboxScanner.Item] = []
         func takeIn() {
@@ -333,7 +338,7 @@ extension OutboxEngine {
             return state.queue.isWorthRewriting(size: log.end)
                 ? (state.queue.entries.values.sorted { $0.id < $1.id }, state.queue.next) : nil
         }
-        // After a failed rewrite, the file is valid, but longer than necessary.
+        // If a rewrite fails, the file is still valid, but longer than necessary.
         if let (entries, next) = rest, let moved = try? log.rewrite(entries, next: next) {
             state.withLock { $0.queue.move(moved) }
         }
@@ -347,7 +352,7 @@ extension OutboxEngine.State {
         case .put(let entry): queue.apply(entry)
         case .mark(let kind, let id):
             queue.apply(kind, id)
-            // Even if the entry's content is damaged, its number must not be reused.
+            // The number of an entry must not be used again, even if the entry's content is damaged.
             if kind != .next { queue.apply(.next, id + 1) }
         case .damage(let found):
             if let id = found.entry { queue.lose(id.rawValue) }

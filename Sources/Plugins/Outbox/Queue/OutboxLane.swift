@@ -1,9 +1,10 @@
-/// The entries of one lane, which are sent one after the other, and the state of the first entry.
+/// The entries in one lane, and the state of the lane's first entry. Entries are sent one after another.
 struct OutboxLane: Sendable {
-    /// Oldest first. Numbers before `start` and of removed entries don't count.
+    /// The entries' numbers, oldest first. It also contains outdated numbers: numbers before `start`, and numbers of
+    /// removed entries.
     private var ids: [UInt64] = []
     private var start = 0
-    /// The entry under which the queue's heap of turns contains this lane, if it does.
+    /// The entry for which the queue's heap of turns contains this lane. It's nil if the heap doesn't contain the lane.
     var noted: UInt64?
     var count = 0
 
@@ -46,6 +47,6 @@ struct OutboxLane: Sendable {
         (failed, lastError) = (id, error)
     }
 
-    /// Forgets failures, because the first entry has changed or may succeed now.
+    /// Forgets the lane's failures. Call it if the first entry has changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

@@ -1,11 +1,11 @@
 import ErrandSupport
 
-/// The entries of an outbox, and the choice of the next one to send. Doesn't use files or a clock.
+/// The entries of an outbox. The queue chooses the next entry to send. It doesn't use files or a clock.
 ///
 /// ``apply(_:)`` and ``apply(_:_:)`` apply the log's records, with the same result in each process. All other changes
 /// are local to this process.
 struct OutboxQueue: Sendable {
-    /// An entry replaces an older one in the same slot.
+    /// Identifies entries that replace each other. A new entry replaces an older entry in the same slot.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -21,11 +21,11 @@ struct OutboxQueue: Sendable {
     /// The lanes whose first entry can be sent now. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// Set after attempts that didn't reach a server: all lanes then wait. `attempt` is the only entry sent after the
-    /// wait.
+    /// The wait after attempts that didn't reach a server. During the wait, all lanes wait. After the wait, only the
+    /// entry `attempt` is sent.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// An existing entry keeps its lane.
+    /// Adds an entry or replaces its content. An entry that exists keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -35,8 +35,8 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // The record of a missing dependency is damaged: an entry depends only on entries that existed when it was
-        // enqueued.
+        // If a dependency is missing here, its record is damaged, because an entry can depend only on entries that
+        // existed when it was enqueued.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -46,7 +46,8 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        // Failures belong to the old content, unless its delivery is still running.
+        // The lane's failures belong to the entry's old content, so they are forgotten, unless a delivery of the old
+        // content is still running.
         if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
             lane.running != entry.id || lane.wait != nil || lane.stopped != nil
         {
@@ -62,7 +63,7 @@ struct OutboxQueue: Sendable {
         case .begun: entries[id]?.isBegun = true
         case .released: entries[id]?.isBegun = false
         case .sent:
-            // Earlier entries of the lane were sent or removed too, even if those records are damaged.
+            // Earlier entries in the lane were sent or removed too, even if their own records are damaged.
             guard let lane = entries[id]?.lane else { return findSent(id) }
             while let first = first(of: lane), first < id { remove(first, wasSent: true) }
             remove(id, wasSent: true)
@@ -70,15 +71,15 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// For an entry whose record is damaged. Its dependents keep the dependency, because a later record may show that
-    /// it was sent.
+    /// Removes an entry whose record is damaged. Entries that depend on it keep the dependency, because a later record
+    /// may show that it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
 
     func isAwaited(_ id: UInt64) -> Bool { contains(id) || dependents[id] != nil }
 
-    /// Releases the dependents of an entry that was sent but whose record is damaged.
+    /// Removes the dependency on an entry that was sent, if the entry's own record is damaged.
     private mutating func findSent(_ id: UInt64) {
         for dependent in dependents.removeValue(forKey: id) ?? [] {
             guard let lane = entries[dependent]?.lane else { continue }
@@ -132,7 +133,8 @@ struct OutboxQueue: Sendable {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// Returns nil if a server may have received the older entry, or if a dependency of the new one was added after it.
+    /// Returns the entry that a new entry replaces. Returns nil if a server may have received the older entry. Also
+    /// returns nil if a dependency of the new entry was added after the older entry.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -145,8 +147,8 @@ struct OutboxQueue: Sendable {
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Replaces all entries after the log was read from the beginning. Keeps this process's state of unchanged entries,
-    /// such as their failures.
+    /// Replaces all entries after the log was read from the beginning. An unchanged entry keeps the state that only
+    /// this process knows, such as its failures.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -163,14 +165,14 @@ struct OutboxQueue: Sendable {
         noteAll()
     }
 
-    /// Whether more than half of the file belongs to removed entries.
+    /// Whether to rewrite the file, because removed entries take up more than half of it.
     func isWorthRewriting(size: Int64) -> Bool {
         size > 1 << 20 && size / 2 > byteCount + Int64(entries.count * (OutboxFormat.headSize + OutboxFormat.sumSize))
     }
 }
 
 extension OutboxQueue {
-    /// A lane's first entry, which can be sent now.
+    /// The turn of a lane whose first entry can be sent now.
     struct Turn: Comparable, Sendable {
         let id: UInt64
         let lane: String
@@ -193,11 +195,11 @@ extension OutboxQueue {
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
         lanes[lane]?.noted = id
         turns.insert(Turn(id: id, lane: lane))
-        // Outdated elements accumulate only while the outbox isn't sending.
+        // Outdated elements accumulate while the outbox isn't sending, so they're removed from time to time.
         if turns.count > 2 * lanes.count + 64 { noteAll() }
     }
 
-    /// Includes outdated turns.
+    /// The number of elements in the heap of turns, including outdated elements.
     var notedCount: Int { turns.count }
 
     mutating func noteAll() {
@@ -222,7 +224,7 @@ extension OutboxQueue {
         return id
     }
 
-    /// Marks the returned entry as running.
+    /// Returns the next entry to send, and marks it as running.
     mutating func takeNext(at now: ContinuousClock.Instant, maximumConcurrent: Int) -> StoredEntry? {
         while let wait = waits.first, wait.end <= now {
             _ = waits.popFirst()
@@ -243,18 +245,20 @@ extension OutboxQueue {
         return nil
     }
 
-    /// When to call ``takeNext(at:maximumConcurrent:)`` again. Nil if time alone doesn't make an entry sendable.
+    /// Returns when to call ``takeNext(at:maximumConcurrent:)`` again, or nil if waiting alone doesn't make an entry
+    /// ready to send.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
-        // While the first attempt after a network wait runs, its outcome determines the next wait.
+        // While the first attempt after a network wait is running, the next wait isn't known, because it depends on the
+        // attempt's outcome.
         let isAttemptNext = turns.first != nil && runningCount == 0
         let waiting = [isAttemptNext ? network?.wait : nil, waits.first?.end].compactMap(\.self)
         return waiting.min()
     }
 
-    /// Schedules another delivery of a running entry, but not before ``ended(_:)``. If no server was reached, other
-    /// entries would fail in the same way, so they wait too.
+    /// Schedules another delivery of a running entry. The delivery doesn't start before ``ended(_:)``. If the attempt
+    /// didn't reach a server, all other entries wait too, because they would fail in the same way.
     mutating func delay(
         _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
     ) {
@@ -262,7 +266,7 @@ extension OutboxQueue {
         lanes[name]?.delay(id, until: end, error: error)
         waits.insert(Wait(end: end, lane: name))
         guard reachedNoServer else { return network = nil }
-        // Entries sent at the same time fail together and count once.
+        // Entries that were sent at the same time fail together, so their failures count as one.
         let failures = network.map { $0.failures + ($0.attempt == id ? 1 : 0) } ?? 1
         network = (failures, max(end, network?.wait ?? end), nil)
     }
@@ -272,24 +276,25 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
-    /// The entry keeps running until its outcome is on disk.
+    /// Notes that an entry's outcome couldn't be stored. The entry counts as running until its outcome is on disk.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// Forgets failures, so an edited entry starts over.
+    /// Notes that an entry's outcome was stored. Forgets the lane's failures, so that an edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.startOver()
     }
 
-    /// Any response counts, whatever its status.
+    /// Notes that a server has sent a response. The response's status doesn't matter.
     mutating func reachedServer() { network = nil }
 
-    /// Until this call, no other delivery of the entry starts, so an outcome never applies to newer content.
+    /// Notes that a delivery has ended. Before this call, another delivery of the entry doesn't start. This prevents an
+    /// outcome from being applied to newer content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)

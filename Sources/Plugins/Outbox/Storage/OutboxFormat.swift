@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The file format of the log: the events of entries, in order. Numbers are little-endian.
+/// The file format of the log. The log contains the events of entries, in order. Numbers are little-endian.
 ///
 /// ```
 ///   0  "ERRANDO1"; the last character is the format's version. Records follow:
@@ -14,30 +14,32 @@ import ErrandSupport
 ///  32  the payload and its checksum, 8 bytes; both omitted if the length is 0
 /// ```
 ///
-/// After damage, a reader looks for the next valid head, so only the damaged records are lost. Records without a
-/// payload are written twice: one damaged byte can't bring a removed entry back.
+/// If a part of the file is damaged, a reader looks for the next valid head, so only the damaged records are lost.
+/// Records without a payload are written twice. Otherwise a single damaged byte could bring a removed entry back.
 enum OutboxFormat {
     static let prefix = Array("ERRANDO1".utf8)
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// Limits only a number after a gap. Entries that follow without a gap may have greater numbers.
+    /// The greatest number that an entry may have after a gap. Entries that follow without a gap may have greater
+    /// numbers.
     static let maximumID: UInt64 = 1 << 62
-    /// The outbox doesn't add an entry with this number, because a reader would reject it.
+    /// The first number that the outbox doesn't use for an entry, because a reader would reject it.
     static let maximumNext: UInt64 = 1 << 63
-    /// In bytes. A record with a greater length counts as damaged.
+    /// The maximum length of a payload in bytes. A record with a greater length counts as damaged.
     static let maximumPayload = 32 << 20
 
     enum Kind: UInt32 {
-        /// The record's number is the number of the next new entry.
+        /// Sets the number of the next new entry. The record's number is this number.
         case next = 1
         /// A new entry, or new content of an entry.
         case put = 2
-        /// A replaceable entry may reach a server from now on.
+        /// Records that a replaceable entry may reach a server from now on.
         case begun = 3
-        /// The entry is replaceable again: it didn't reach a server, or the server refused it.
+        /// Records that the entry can be replaced again, because it didn't reach a server, or because the server
+        /// refused it.
         case released = 4
-        /// All earlier entries of the lane were sent or removed too.
+        /// Records that an entry was sent. All earlier entries in the lane were sent or removed too.
         case sent = 5
         case removed = 6
     }
@@ -63,8 +65,8 @@ enum OutboxFormat {
         return Head(kind: kind, id: id, length: Int(length))
     }
 
-    /// 64-bit FNV-1a with a final mix. Detects every changed byte, and misses other damage once in 10^19 times. Doesn't
-    /// detect forgery: only the owner can access the file.
+    /// Returns a checksum: 64-bit FNV-1a with a final mix. It detects every change of a single byte, and misses other
+    /// damage once in 10^19 times. It doesn't detect forgery, but only the owner can access the file.
     static func checksum(_ bytes: Span<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }

@@ -1,12 +1,13 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A process appends records while it holds the directory's lock. Every call can block.
+/// The file with the outbox's records. A process appends records while it holds the directory's lock. Every call can
+/// block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
     private var file: SystemFile?
-    /// The end of the part that this process has read or written.
+    /// The end of the part of the file that this process has read or written.
     private(set) var end: Int64 = 0
     private var isRead = false
 
@@ -20,14 +21,14 @@ struct OutboxLog: ~Copyable {
         lockFile = try Self.opened(Self.lockPath(in: directory))
     }
 
-    /// Refuses links, pipes and devices.
+    /// Opens a file for the log. Throws if a link, a pipe or a device is at the path.
     static func opened(_ path: String) throws(OutboxError) -> SystemFile {
         try OutboxError.converting { () throws(SystemFile.Failure) in
             try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
         }
     }
 
-    /// Waits up to 10 seconds.
+    /// Acquires the directory's lock. Waits up to 10 seconds.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -43,7 +44,8 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Requires the lock. Calls `reset` first if the file was replaced and is read from the beginning.
+    /// Reads the records that other processes have added. Requires the lock. If the file was replaced, calls `reset`
+    /// and reads the file from the beginning.
     mutating func readNew(
         nextID: UInt64, reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
@@ -63,12 +65,12 @@ struct OutboxLog: ~Copyable {
             receive(item)
         }
         end = scanner.validEnd
-        // A crash left a partial record.
+        // If the file is longer, a crash during a write has left a partial record.
         if end < size { try truncate() }
         isRead = true
     }
 
-    /// Returns the offset of the first record.
+    /// Begins to read the file. Returns the offset of the first record.
     private mutating func begin(_ size: Int64) throws(OutboxError) -> Int64 {
         let prefix = OutboxFormat.prefix
         let found = Array(try read(prefix.count, at: 0))
@@ -76,7 +78,7 @@ struct OutboxLog: ~Copyable {
             throw OutboxError(.unknownFormat, "\(path) has an unknown version")
         }
         if found == prefix { return Int64(prefix.count) }
-        // The prefix is damaged, so look for records from the beginning.
+        // The file's prefix is damaged, so the scanner looks for records from the beginning.
         if size > Int64(prefix.count) { return 0 }
         try write(prefix, at: 0)
         try flush()
@@ -84,8 +86,8 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// Returns nil if the payload is damaged. Throws if the file was replaced and couldn't be read, because the extent
-    /// belongs to the previous file.
+    /// Reads an entry's payload. Returns nil if the payload is damaged. Throws if the file was replaced and couldn't be
+    /// read, because the extent then belongs to the previous file.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and the new file could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
@@ -100,7 +102,7 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Returns the records' offset. Requires the lock. If it fails, the file is unchanged.
+    /// Appends records and returns their offset. Requires the lock. If it fails, the file is unchanged.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {
@@ -114,7 +116,8 @@ struct OutboxLog: ~Copyable {
         return start
     }
 
-    /// Returns the entries with their new positions. Requires the lock.
+    /// Replaces the file with a file that contains only these entries. Returns the entries with their new positions.
+    /// Requires the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
         let temporary = SystemFile.temporary(beside: path)
         do {
@@ -124,7 +127,8 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
-                // Damage is reported when the log is read, or before the entry would be sent.
+                // A damaged entry is skipped without a report. The damage is reported when the log is read, or before
+                // the entry would be sent.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)

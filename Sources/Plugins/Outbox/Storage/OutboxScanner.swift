@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Finds a log's records, and the damage between them.
+/// Finds the records in a log, and the damaged parts between them.
 struct OutboxScanner {
     enum Item {
         case put(StoredEntry)
@@ -9,7 +9,7 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Returns fewer bytes only at the end of the file.
+    /// Reads bytes of the file. Returns fewer bytes than requested only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
@@ -36,7 +36,7 @@ struct OutboxScanner {
             }
             let isWhole = size - offset < Int64(head.size) ? false : try isWhole(head, read)
             if !isWhole {
-                // The next record may begin within the length that this head claims.
+                // This head's length may be wrong, so the next record may begin before the end that the head claims.
                 if let item = report(before: offset) { return item }
                 damage = (offset, head.id)
                 offset += Int64(OutboxFormat.headSize)
@@ -47,8 +47,8 @@ struct OutboxScanner {
         }
         if offset < size, damage == nil { damage = (offset, nil) }
         offset = size
-        // The last record may be an interrupted write. Then the content that it would replace is still valid, so its
-        // entry isn't lost.
+        // The last record may be an interrupted write. The content that it would have replaced is then still valid, so
+        // the entry isn't lost.
         damage?.entry = nil
         return report(before: size)
     }

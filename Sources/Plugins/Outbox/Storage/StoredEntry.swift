@@ -15,9 +15,9 @@ struct StoredEntry: Sendable, Hashable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// Nil if the agent didn't know the user.
+    /// The user who enqueued the entry. It's nil if the agent didn't know the user.
     var user: UserStamp?
-    /// Older than this entry.
+    /// The entries on which this entry depends. All of them are older than this entry.
     var dependencies: [UInt64] = []
     /// Dependencies whose records are damaged. A later record may show that they were sent.
     var lostDependencies: [UInt64] = []
@@ -52,7 +52,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// Requires a valid checksum. Returns nil if the content is invalid.
+    /// Reads an entry from a payload with a valid checksum. Returns nil if the content is invalid.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
@@ -65,7 +65,7 @@ struct StoredEntry: Sendable, Hashable {
             let length = reader.number(of: payload), length == UInt64(payload.count - reader.offset)
         else { return nil }
         if !user.isEmpty {
-            // Without its user, the entry could be sent for any user.
+            // An entry without its user could be sent for any user, so it's rejected.
             guard let stamp = try? JSONDecoder().decode(UserStamp.self, from: Data(user.utf8)) else { return nil }
             self.user = stamp
         }

@@ -6,8 +6,9 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Computes a file's digest. Hashes bytes that arrive in order, and reads all others from disk at the end. Bytes of an
-/// earlier run are always read from disk, because a saved hash could hide later damage.
+/// Computes the digest of a downloaded file. Bytes that arrive in order are hashed as they arrive. All other bytes are
+/// read from disk at the end. Bytes of an earlier run are always read from disk, because a saved hash could hide damage
+/// that happened later.
 final class FileDigest: Sendable {
     private struct State {
         let given: [UInt8]?
@@ -39,7 +40,7 @@ final class FileDigest: Sendable {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
 
-    /// Blocks.
+    /// Throws if the file's digest is wrong. Blocks while it reads the file.
     func check(_ file: PartialFile, total: Int64) throws {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
@@ -89,7 +90,7 @@ struct ContentDigestCheck {
 
 /// Digest fields (RFC 9530): `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {
-    /// Returns nil if the field isn't a dictionary (RFC 9651, section 3.2).
+    /// Returns the SHA-256 in a digest field, or nil if the field isn't a dictionary (RFC 9651, section 3.2).
     static func sha256(_ field: String?) -> [UInt8]? {
         guard let field, field.utf8.count <= 4096,
             let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,

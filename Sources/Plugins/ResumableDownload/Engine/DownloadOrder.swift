@@ -6,7 +6,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// A call's download, validated before files are opened.
+/// The download that a call asks for. It's validated before files are opened.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -69,7 +69,7 @@ struct DownloadOrder: Sendable {
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// Opens the partial file. Waits while the process has too many open files.
+    /// Opens the partial file. If the process has too many open files, waits until a file is closed.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -90,7 +90,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// Prevents reports to the activity that change only the state.
+/// Notes the bytes in the last report to the activity, so that a report that changes only the state can be skipped.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -5,7 +5,7 @@ import ErrandSupport
 import ErrandTransfers
 
 extension DownloadRun {
-    /// Returns `.whole` if all requested bytes have arrived.
+    /// Sends a request for the missing bytes. Returns `.whole` if all requested bytes have arrived.
     func transfer(
         part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
@@ -32,7 +32,7 @@ extension DownloadRun {
                 exchange.http.headers = HTTPHeaders(exchange.http.headers + [validator.ifRange])
             }
         }
-        // Without this field, the transport negotiates codings that it can decode.
+        // Without this field, the transport itself negotiates codings that it can decode.
         if plan.decodes { exchange.http.headers.remove(.acceptEncoding) }
         return exchange
     }
@@ -62,7 +62,7 @@ extension DownloadRun {
                 where error.code == .invalidResponse
                 || error.code == .transportFailed && file.part(start)?.done == before
             {
-                // The body contradicts its head, so don't trust any of it.
+                // The body contradicts the response's head, so all of the response is ignored.
                 response.body.cancel()
                 return .startOver("the response's body contradicts its headers: \(error.message)", ranges: false)
             }
@@ -80,11 +80,12 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// Returns nil if the body contains the file's own bytes. Throws if another request wouldn't help.
+    /// Returns the content coding of the body if it wasn't requested. Returns nil if the body contains the file's own
+    /// bytes. Throws if another request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
-        // A file that is itself compressed isn't decoded.
+        // If the file's name shows that the file is itself compressed, the file isn't decoded.
         let name = (destination.name ?? response.url.lastPathComponent).lowercased()
         let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
@@ -97,7 +98,8 @@ extension DownloadRun {
         return coding
     }
 
-    /// A pause, or another segment that takes over the part, ends the wait for the response.
+    /// Sends a request. If the download is paused, or another segment takes over the part, stops waiting for the
+    /// response.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
             claim?.onInterrupt(cancel)
@@ -121,11 +123,11 @@ extension DownloadRun {
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else {
-            // Keep the other properties, which describe the bytes on disk.
+            // Only the length is new. The other properties stay, because they describe the bytes on disk.
             try file.learn(total: representation.total)
         }
-        // The digest covers encoded bytes (RFC 9530, section 3). If the transport decoded them, the length is missing
-        // too.
+        // A digest field covers the encoded bytes (RFC 9530, section 3). If the length is missing, the transport may
+        // have decoded the bytes, so the digest isn't used.
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }
@@ -135,7 +137,7 @@ extension DownloadRun {
         }
     }
 
-    /// Receives the whole file, although a range may have been requested.
+    /// Receives the whole file, although the request may have asked for a range.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
@@ -156,7 +158,7 @@ extension DownloadRun {
         }
     }
 
-    /// Skips the body's first `skipping` bytes and stops at `end`.
+    /// Receives a body. Skips its first `skipping` bytes, and stops at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -168,7 +170,8 @@ extension DownloadRun {
         var (skip, written) = (skipping, Int64(0))
         var flushing = Flushing(exchange.time.now)
         defer { file.count() }
-        // If the body can't be fetched again, a pause only stops reading it.
+        // If the request can't be repeated for the rest of the body, a pause doesn't end the request. It only stops
+        // reading the body.
         let isResumable = isRepeatable && file.representation?.validator != nil
         func isCut() -> Bool {
             guard let part = file.part(start) else { return true }
@@ -254,13 +257,15 @@ extension DownloadRun {
         try digest.check(file, total: total)
         try Task.checkCancellation()
         var complete = response
-        // Joined parts are equivalent to the body of a 200 response (RFC 9111, section 3.4).
+        // Joined parts are equivalent to the body of a 200 response (RFC 9111, section 3.4), so the status is 200
+        // unless it was 203.
         complete.status = response.status == 203 ? 203 : 200
         complete.headers.remove(.contentRange)
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // The check would reject the same bytes again, unless it was cancelled.
+            // The file is removed, because the check would reject the same bytes again. It stays if the check was
+            // cancelled.
             if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }
@@ -278,7 +283,7 @@ extension DownloadRun {
             try file.finish(replacing: path)
             return path
         }
-        // Clean the name again: in a shared directory, other users can write to the sidecar.
+        // The name is cleaned again, because in a shared directory other users can write to the sidecar.
         let name = file.suggestedName.flatMap(SafeFileName.clean) ?? "download"
         if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))

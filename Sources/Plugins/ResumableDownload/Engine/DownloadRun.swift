@@ -5,7 +5,7 @@ import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 
-/// Runs one download: makes attempts until the file is complete or another attempt wouldn't help.
+/// One run of a download. It makes attempts until the file is complete or another attempt wouldn't help.
 struct DownloadRun: Sendable {
     let order: DownloadOrder
     let next: Next
@@ -31,9 +31,10 @@ struct DownloadRun: Sendable {
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
         case damaged(TransferError)
-        /// The bytes have a content coding that wasn't requested.
+        /// The response has a content coding that wasn't requested.
         case coded(String)
-        /// This URL offers the rest, but the bytes on disk come from another source.
+        /// The response comes from this URL, which has the rest of the file. The bytes on disk come from another
+        /// source.
         case elsewhere(URL)
     }
 
@@ -49,7 +50,8 @@ struct DownloadRun: Sendable {
                 await meter.allDelivered()
                 return response
             }
-            // A 404 may be temporary, but a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
+            // A file with the status 404 may be available again later. 410 is permanent, so the bytes on disk are
+            // removed (RFC 9110, sections 15.5.5 and 15.5.11).
             if response.status == 410 { file.remove() } else { removeUnlessResumable() }
             await stop()
             return response
@@ -74,15 +76,15 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
-        // Further requests are sent only for the user whose bytes are on disk.
+        // From here on, requests are sent only for the user to whom the bytes on disk belong.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
-        // A progress bar continues where it ended, even if the download starts paused.
+        // A progress bar continues at its last position, even if the download starts paused.
         if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // If this number increases, an inner retry filter has already repeated the request.
+            // If this number increases, another retry filter has already repeated the request.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -91,7 +93,8 @@ struct DownloadRun: Sendable {
                     do { return try await finish(response) } catch let error as TransferError
                         where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
                     {
-                        // Bytes of several responses may have been joined wrongly, but not bytes of one response.
+                        // If the check fails, bytes of several responses may have been joined wrongly. The bytes of a
+                        // single response can't have been.
                         let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
                         try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
                         continue
@@ -106,7 +109,8 @@ struct DownloadRun: Sendable {
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
                     await exchange.discard(response)
-                    // The server may not accept several concurrent requests.
+                    // Several concurrent requests may be too many for the server, so the next attempt uses a single
+                    // segment.
                     state.plan.segments = 1
                     try await pause(
                         for: wait, after: state.retry,
@@ -153,11 +157,12 @@ struct DownloadRun: Sendable {
         var retry: TransferRetries
         var mark: HighWaterMark
         var hasRefetched = false
-        /// The source that offered the rest in the last attempt, if it wasn't the recorded source.
+        /// The source that had the rest of the file in the last attempt. It's nil if this was the recorded source.
         var otherSource: String?
     }
 
-    /// Prepares to fetch the file in one piece. Throws the error if that wouldn't help, or was done before.
+    /// Prepares to download the file in one piece. Throws the error if that wouldn't help, or if the file was already
+    /// downloaded in one piece.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -168,8 +173,8 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// Handles a mirror that offers the rest. At first, keeps the bytes on disk, because their own source may respond
-    /// again. If the mirror offers the rest twice in a row, starts over there.
+    /// Handles a mirror that has the rest of the file. At first, the bytes on disk are kept, because the source that
+    /// they come from may respond again. If the mirror responds twice in a row, the download starts over at the mirror.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -217,8 +222,8 @@ extension DownloadRun {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // Requesting the last byte again shows whether the file has changed, and its length. An earlier run may
-            // have received all bytes without finishing.
+            // The last byte is requested again, because the response shows whether the file has changed, and how long
+            // it is. An earlier run may have received all bytes without finishing.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -238,7 +243,7 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Requests the first segment, which shows whether the server supports ranges.
+    /// Requests the first segment. The response shows whether the server supports ranges.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -246,7 +251,8 @@ extension DownloadRun {
         return try await segments(plan)
     }
 
-    /// If a segment fails, others continue its part. If the file isn't complete at the end, throws the first failure.
+    /// Downloads the file in concurrent segments. If a segment fails, other segments continue its part. If the file
+    /// isn't complete at the end, throws the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
@@ -276,7 +282,8 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Gives its part back after a failure. Returns nil if other workers fetched everything.
+    /// Downloads parts until all parts are taken. If a part fails, gives it back for other workers. Returns nil if
+    /// other workers have downloaded everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
@@ -300,12 +307,13 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Returns nil if another segment took over the whole part.
+    /// Downloads a part. Returns nil if another segment has taken over the whole part.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
         while let part = file.part(claim.start), !part.isDone {
-            // A server may send less than requested, but not in ever smaller pieces.
+            // A server may send fewer bytes than requested. The number of requests is limited, so it can't send ever
+            // smaller pieces.
             requests += 1
             if requests > 100 {
                 throw ErrandError(.truncated, "the server sent the range in more than 100 pieces")
@@ -317,7 +325,7 @@ extension DownloadRun {
                 guard case .whole(let last) = outcome else { return outcome }
                 response = last
             } catch {
-                // Another segment took over some or all of the part.
+                // Another segment has taken over some or all of this part.
                 if claim.takeInterrupt(), !Task.isCancelled { continue }
                 throw error
             }
@@ -345,12 +353,12 @@ private struct SegmentResults {
 
     private(set) var count = 0
     private var whole: HTTPResponse?
-    /// An outcome that ends all segments.
+    /// The outcome that made all segments end.
     private var decision: DownloadRun.Outcome?
     private var other: DownloadRun.Outcome?
     private var failure: (any Error)?
 
-    /// Returns whether the other segments have to end.
+    /// Adds a worker's outcome. Returns whether the other segments have to end.
     mutating func add(_ element: Element) -> Bool {
         switch element {
         case .supervisor: return false

@@ -1,5 +1,5 @@
-/// Decides whether an attempt makes progress. It does if it receives more bytes of a version than all earlier attempts.
-/// The file's length limits the number of such attempts.
+/// Decides whether an attempt makes progress. An attempt makes progress if the file has more bytes afterwards than
+/// after every earlier attempt for the same version. The file's length limits the number of such attempts.
 struct HighWaterMark {
     private var received: Int64
     private var validator: StrongValidator?
@@ -10,7 +10,7 @@ struct HighWaterMark {
     mutating func rises(to file: PartialFile) -> Bool {
         let now = file.representation?.validator
         if now != validator {
-            // If the file keeps changing, new bytes don't count as progress.
+            // If the file keeps changing on the server, new bytes don't count as progress.
             if validator != nil { changes += 1 }
             (validator, received) = (now, 0)
         }

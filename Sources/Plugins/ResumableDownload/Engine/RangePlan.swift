@@ -1,8 +1,8 @@
-/// The parts of a download: adjacent ranges that cover the whole file, with the number of received bytes in each.
+/// The parts of a download. They are adjacent ranges that cover the whole file. Each part counts its received bytes.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// Exclusive. Nil in the last part while the length is unknown.
+        /// The offset after the part's last byte. It's nil in the last part while the file's length is unknown.
         var end: Int64?
         /// The number of received bytes.
         var done: Int64 = 0
@@ -16,7 +16,8 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// Returns nil unless the parts are adjacent and have no more bytes than their length.
+    /// Creates a plan from stored parts. Returns nil unless the parts are adjacent and each part has received at most
+    /// as many bytes as its length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -37,7 +38,7 @@ struct RangePlan: Codable, Hashable, Sendable {
     static let limit = 64
 
     var received: Int64 { parts.reduce(0) { $0 + $1.done } }
-    /// The number of received bytes before the first gap.
+    /// The number of bytes before the first missing byte.
     var frontier: Int64 { (parts.first { !$0.isDone } ?? parts[parts.count - 1]).next }
     var extent: Int64 { parts.filter { $0.done > 0 }.map(\.next).max() ?? 0 }
     var isDone: Bool { parts.allSatisfy { $0.isDone } }
@@ -47,10 +48,12 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Keeps only the bytes before the first gap, for servers that send only the whole file.
+    /// Joins all parts, and keeps only the bytes before the first missing byte. This is for servers that always send
+    /// the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Marks the last received byte as missing. Requesting it again shows whether the file has changed, and its length.
+    /// Marks the last received byte as missing, so that it's requested again. The response shows whether the file has
+    /// changed, and how long it is.
     mutating func reopen() {
         guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
@@ -58,7 +61,8 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Returns the second part's start, or nil if it would be empty or there are too many parts.
+    /// Divides a part at an offset. Returns the start of the second part. Returns nil if the second part would be
+    /// empty, or if there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
@@ -91,8 +95,8 @@ struct RangePlan: Codable, Hashable, Sendable {
         return plan
     }
 
-    /// Joins complete parts with the following part, then halves the longest missing ranges until `count` parts are
-    /// open.
+    /// Divides the missing bytes for `count` segments. First joins each complete part with the part after it. Then
+    /// halves the longest missing ranges until `count` parts are incomplete.
     mutating func split(into count: Int, minimum: Int64) {
         var joined: [Part] = []
         for part in parts {

@@ -5,29 +5,32 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A version of a file on a server, as described by a response's head.
+/// A version of a file on a server, as the head of a response describes it.
 struct Representation: Codable, Hashable, Sendable {
-    /// Nil if the version can't be recognized later, so the download can't be resumed.
+    /// The validator with which the version is recognized later. It's nil if this isn't possible. The download then
+    /// can't be resumed.
     var validator: StrongValidator?
     var total: Int64?
-    /// In lower case. Empty without a coding.
+    /// The content coding in lower case. It's empty if the file isn't encoded.
     var coding: String
-    /// A digest of the final URL without its query, because a validator is valid for only one resource.
+    /// A digest of the final URL without its query. It identifies the resource, because a validator is valid for only
+    /// one resource.
     var source: String
 
-    /// The response is a 200, or a 206 with the whole file's length.
+    /// Creates a representation from a response with the status 200, or with 206 and the whole file's length.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
         self.total = total
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
         validator = refusesRanges ? nil : StrongValidator(strongIn: response.headers)
-        // Only an entity tag proves that a later part, which contains the length, belongs to this version.
+        // This response doesn't contain the file's length, but a later response for a part will. Only an entity tag
+        // proves that the part belongs to the same version.
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Returns whether the end of a response without a length is unknown. URLSession may decode content even if no
-    /// coding was requested. It then hides the length, so byte offsets are unknown.
+    /// Returns whether the end of the response isn't known, because the length is missing. URLSession may decode
+    /// content even if no coding was requested, and then hides the length. In that case, byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
@@ -37,7 +40,7 @@ struct Representation: Codable, Hashable, Sendable {
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// A validator is valid for only one resource (RFC 9110, section 8.8.3).
+        /// The source is another resource. A validator is valid for only one resource (RFC 9110, section 8.8.3).
         case source
 
         var text: String {
@@ -77,11 +80,12 @@ struct StrongValidator: Codable, Hashable, Sendable {
 
     let kind: Kind
     let value: String
-    /// True if the server sent Latin-1 bytes, which are sent back unchanged.
+    /// Whether the server sent Latin-1 bytes, which must be sent back unchanged.
     private let isLatin1: Bool?
 
-    /// A date is strong only if there is no entity tag (RFC 9110, section 13.1.5) and it's a minute older than the
-    /// response. A file can change twice within a second, and clocks differ.
+    /// Creates a validator from a response's header fields. Prefers an entity tag. A date is strong only if there isn't
+    /// an entity tag (RFC 9110, section 13.1.5), and if the date is at least a minute before the response's date.
+    /// Otherwise the file could have changed twice within a second, or the clocks could differ.
     init?(strongIn headers: HTTPHeaders) {
         let tags = headers.filter { $0.name == .entityTag }
         if !tags.isEmpty {
@@ -108,7 +112,7 @@ struct StrongValidator: Codable, Hashable, Sendable {
         return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
-    /// RFC 9110, section 13.1.5. Contains the same bytes that the server sent.
+    /// The `If-Range` field (RFC 9110, section 13.1.5). It contains the same bytes that the server sent.
     var ifRange: HTTPHeaders.Field {
         var field = HTTPHeaders.Field(.ifRange, value)
         field.isLatin1 = isLatin1 ?? false

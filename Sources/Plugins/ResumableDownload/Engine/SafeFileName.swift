@@ -5,22 +5,22 @@ import ErrandMessageSyntax
 import ErrandSupport
 
 enum SafeFileName {
-    /// Returns the server's suggestion, or else the last component of the URL's path, or else "download".
+    /// Returns a name for a file: the server's suggestion, the last component of the URL's path, or "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
         return clean(decoded(segment)) ?? "download"
     }
 
-    /// Falls back to Latin-1 if the bytes aren't valid UTF-8.
+    /// Decodes a path component. If its bytes aren't valid UTF-8, decodes them as Latin-1.
     private static func decoded(_ segment: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns a safe name of at most 200 UTF-8 bytes, or nil if no usable character is left. Compares scalars like
-    /// file systems, not characters: a dot with an accent is a leading dot.
+    /// Returns a safe name of at most 200 UTF-8 bytes, or nil if the name doesn't contain a usable character. Compares
+    /// Unicode scalars as file systems do, not characters. For example, a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
         var scalars = String.UnicodeScalarView()
@@ -30,7 +30,8 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// Trims and shortens a name until neither changes it, because each can require the other again.
+    /// Trims and shortens a name until neither step changes it. Both steps are repeated because a shortened name may
+    /// have to be trimmed, and a trimmed name may have to be shortened.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {
@@ -54,13 +55,14 @@ enum SafeFileName {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse text: a name that reads `exe.jpg` could have another extension.
+        // Format characters can reverse the direction of text, so that a name with another extension looks like
+        // `exe.jpg`.
         case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: !"<>:\"|?*\0".unicodeScalars.contains(scalar)
         }
     }
 
-    /// A leading dot hides a file, and Windows drops trailing dots and spaces.
+    /// Removes dots and spaces at both ends. A leading dot hides a file, and Windows drops trailing dots and spaces.
     private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         var name = name.drop(while: isTrimmed)
         while let end = name.last, isTrimmed(end) { name.removeLast() }
@@ -73,7 +75,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Keeps the extension, and doesn't divide a character if possible.
+    /// Shortens a name but keeps its extension. Doesn't divide a character if possible.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Distributes a file's open parts among segments. A segment that finds no open part takes half of another segment's
-/// largest remaining part.
+/// Distributes a file's incomplete parts among segments. A segment that doesn't find a part to download takes half of
+/// the largest part that another segment is downloading.
 final class SegmentScheduler: Sendable {
     private struct Work {
         let claim: SegmentClaim
@@ -14,10 +14,11 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// Counts changes. A segment waits only if the number is still the same, so it doesn't miss a change.
+        /// The number of changes. Before a segment waits, it checks that this number is the same as before, so it can't
+        /// miss a change.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// How many more times a slow segment's part may be taken over.
+        /// The number of times that a slow segment's part may still be taken over.
         var takeovers: Int
     }
 
@@ -28,7 +29,7 @@ final class SegmentScheduler: Sendable {
 
     /// The time between an idle segment's attempts to take over part of a slow segment's work.
     static let interval = Duration.milliseconds(250)
-    /// In seconds. A segment that needs less time for the rest keeps its part.
+    /// A time in seconds. If a segment needs less time than this for the rest of its part, it keeps the part.
     private static let minimumTimeLeft = 2.0
 
     init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
@@ -39,8 +40,9 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// Waits while other segments fetch all parts. Returns nil if the file is complete. `rate` is the caller's bytes
-    /// per second so far.
+    /// Returns a part for the caller to download. If other segments are downloading all parts, waits for a part.
+    /// Returns nil if the file is complete. `rate` is the number of bytes per second that the caller has received so
+    /// far.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -66,7 +68,7 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Wakes idle segments until the task is cancelled.
+    /// Wakes idle segments at intervals, until the task is cancelled.
     func supervise() async throws {
         while true {
             try await time.sleep(until: time.now.advanced(by: Self.interval))
@@ -117,7 +119,7 @@ final class SegmentScheduler: Sendable {
             guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
             let elapsed = work.began.duration(to: now) / .seconds(1)
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
-            // The segment's speed can't be measured yet.
+            // The segment hasn't run long enough to measure its speed.
             if elapsed < Self.minimumTimeLeft { continue }
             let seconds = speed > 0 ? Double(left) / speed : .infinity
             if seconds < Self.minimumTimeLeft { continue }
@@ -127,7 +129,8 @@ final class SegmentScheduler: Sendable {
             }
         }
         if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
-        // The largest part is too short to halve, so take over the rest of a far slower segment.
+        // The largest part is too short to halve, so this takes over the rest of the slowest segment's part. That
+        // segment must be far slower than the caller.
         guard let slowest, state.takeovers > 0 else { return (nil, nil) }
         state.takeovers -= 1
         return (file.cut(slowest.claim.start), slowest.claim)
@@ -141,7 +144,8 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// If the segment was already interrupted, runs the action immediately.
+    /// Sets the action to run when the segment is interrupted. If it was already interrupted, runs the action
+    /// immediately.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action
@@ -158,7 +162,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Returns whether the segment was interrupted since the last call. Also removes the action.
+    /// Removes the action. Returns whether the segment was interrupted since the last call.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

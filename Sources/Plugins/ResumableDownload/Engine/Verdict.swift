@@ -5,27 +5,28 @@ import ErrandMessageSyntax
 struct Inquiry: Sendable {
     var range: Range?
     var known: Representation?
-    /// Whether bytes from several sources may be joined, because a checksum verifies the result.
+    /// Whether bytes from several sources may be joined. They may be if a checksum verifies the result.
     var joinsSources = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
-        /// Inclusive. Nil for the end of the file.
+        /// The last byte of the range. It's nil if the range ends with the file.
         var last: Int64?
         var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
     }
 }
 
 enum Verdict: Equatable {
-    /// If there are bytes on disk, the part belongs to the same version.
+    /// The response contains a part of the file. If there are bytes on disk, the part belongs to the same version.
     case part(end: Int64, Representation)
-    /// `isSame` tells whether it's the version of the bytes on disk.
+    /// The response contains the whole file. `isSame` is true if it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     case complete
     case elsewhere
-    /// `ranges` tells whether to request ranges again.
+    /// The download has to start over. `ranges` is true if it may request ranges again.
     case startOver(String, ranges: Bool)
-    /// The response doesn't contain the file. The request may be retried. Otherwise, the core checks the status.
+    /// The response doesn't contain the file. Depending on the status, the request is retried, or the core checks the
+    /// response.
     case refused
     case unusable(String)
 
@@ -61,7 +62,7 @@ enum Verdict: Equatable {
         return length == last - first + 1 && (total.map { $0 != length } ?? (first > 0))
     }
 
-    /// `Transfer-Encoding` overrides `Content-Length` (RFC 9112, section 6.3).
+    /// Returns the values of `Content-Length`. `Transfer-Encoding` overrides this field (RFC 9112, section 6.3).
     private static func lengths(of response: HTTPResponse) -> [String] {
         response.headers.contains(.transferEncoding) ? [] : response.headers.values(of: .contentLength)
     }
@@ -118,7 +119,7 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// The limit of 2^60 prevents overflow when lengths are added.
+    /// Reads a `Content-Range` field. Numbers are limited to 2^60, so that adding lengths can't overflow.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

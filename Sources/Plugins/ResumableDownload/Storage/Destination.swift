@@ -4,12 +4,12 @@ import ErrandPlatform
 import ErrandSupport
 import ErrandTransfers
 
-/// A file, or a directory in which the server names the file.
+/// The place for a downloaded file: a file, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
     let name: String?
 
-    /// Throws if a download can't or shouldn't write to the URL. Blocks.
+    /// Throws if a download can't or shouldn't write to the URL. Blocks while it looks at the file.
     init(_ url: URL) throws(TransferError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
             throw TransferError(.invalidRequest, "the destination is not a file URL with an absolute path")
@@ -34,8 +34,8 @@ struct Destination: Sendable {
         _ = try Self.replaceable(path)
     }
 
-    /// Independent of the directory's path, which an app update may change. In a directory, each request has its own
-    /// partial file.
+    /// Returns a key that names the partial file. The key doesn't depend on the directory's path, because an app update
+    /// may change this path. In a directory, each request has its own partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -43,7 +43,8 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// Returns the file's permissions, or nil without a file. Throws if it isn't a regular file.
+    /// Returns the permissions of the file that the download replaces, or nil if the file doesn't exist. Throws if it
+    /// isn't a regular file.
     static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {

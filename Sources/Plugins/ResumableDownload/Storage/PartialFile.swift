@@ -4,11 +4,12 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// An unfinished download's file, and the sidecar: a file next to it that records the valid bytes. The sidecar is
-/// locked, so only one download in any process uses them.
+/// The file of an unfinished download and its sidecar, a file next to it that records which bytes are valid. The
+/// sidecar is locked, so that only one download in any process uses both files.
 ///
-/// Bytes are written first and counted afterwards. If the process is killed, uncounted bytes are lost: one chunk per
-/// part, or up to 1 MiB for parts with at least 16 MiB. If the machine crashes, unflushed bytes are lost.
+/// Bytes are first written, and then counted in the sidecar. If the process is killed, the bytes that aren't counted
+/// yet are lost. This is at most one chunk per part, or 1 MiB for parts with at least 16 MiB. If the machine crashes,
+/// the bytes that aren't flushed are lost.
 final class PartialFile: Sendable {
     let path: String
     let sidecarPath: String
@@ -21,31 +22,33 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// The end of each current write, by the part's start.
+        /// The end of each current write. The key is the start of the part.
         var writing: [Int64: Int64] = [:]
-        /// The number of received bytes that the sidecar's counter lacks, by the part's start.
+        /// The number of received bytes that the sidecar doesn't count yet. The key is the start of the part.
         var uncounted: [Int64: Int64] = [:]
-        /// The end of the reserved disk space, by the part's start. Nil if the file system can't reserve space.
+        /// The end of the reserved disk space. The key is the start of the part. It's nil if the file system can't
+        /// reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
 
-    /// Counters of large parts are written less often.
+    /// Whether to write a part's counter. The counters of large parts are written less often.
     private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// Small, so a stopped download occupies little more than its received bytes.
+    /// The size of the disk space to reserve. It's small, so that a stopped download occupies little more than its
+    /// received bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Throws `busy` if another download uses the files. Blocks.
+    /// Opens the files. Throws `busy` if another download uses them. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
         sidecarPath = Self.sidecar(key, in: destination.directory)
         sidecar = try Self.locked(sidecarPath, for: destination.description)
         do { file = try Self.opened(path) } catch {
-            // Keep an existing record, because the obstacle may be gone later.
+            // An existing record is kept, because the problem may be gone at the next start.
             if sidecar.status?.size == 0 { SystemFile.remove(sidecarPath) }
             throw error
         }
@@ -55,7 +58,7 @@ final class PartialFile: Sendable {
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
-            // Bytes that weren't counted may be wrong.
+            // Bytes that weren't counted may be wrong, so the file is truncated.
             try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
@@ -78,10 +81,11 @@ final class PartialFile: Sendable {
             (record.representation, record.user) = (representation, user)
             plan = RangePlan(total: representation?.total)
         }
-        // Flush the new record before the bytes change, so after a crash the old record doesn't describe new bytes.
+        // The new record is flushed before the bytes change. Otherwise, after a crash, the old record would describe
+        // new bytes.
         if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
-        // Truncating released the reserved space.
+        // Truncating the file has released the reserved space.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
@@ -89,9 +93,9 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Doesn't change the file's bytes.
+    /// Changes the record and the plan, but not the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
-        // Flush first, because the new record states that the received bytes are on disk.
+        // The file is flushed first, because the new record will state that the received bytes are on disk.
         let flushed = plan
         if flushed.received > 0 {
             try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
@@ -110,7 +114,8 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Returns how many bytes it wrote: fewer if the part has become shorter.
+    /// Writes bytes to a part. Returns the number of written bytes. It's lower than the number of bytes if the part has
+    /// become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -125,7 +130,8 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // Under the lock, so an outdated counter doesn't overwrite a new plan's counter.
+        // The counter is written under the lock. Otherwise an outdated counter could overwrite the counter of a new
+        // plan.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -142,12 +148,12 @@ final class PartialFile: Sendable {
         state.withLock { state in
             if state.uncounted.isEmpty || state.isRemoved { return }
             state.uncounted = [:]
-            // If this fails, the bytes are fetched again.
+            // An error is ignored, because the bytes are then only downloaded again.
             _ = writeCounters(state)
         }
     }
 
-    /// With reserved space, the file system allocates fewer and larger extents.
+    /// Reserves disk space for a part, so that the file system allocates fewer and larger extents.
     private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
         let next = state.withLock { state -> Range<Int64>? in
             guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),
@@ -162,12 +168,14 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Returns the start of the new part, or nil if it would be shorter than `minimum`.
+    /// Halves a part's missing range. Returns the start of the new part, or nil if the new part would be shorter than
+    /// `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Separates the missing range from the received bytes. Returns its start, or nil if it's empty.
+    /// Separates a part's missing range from its received bytes. Returns the start of the missing range, or nil if it's
+    /// empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -178,7 +186,7 @@ final class PartialFile: Sendable {
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: state.record.flushed)
             state.uncounted = [:]
-            // An error can be ignored: the old record stays valid, and the next write reports the error.
+            // An error can be ignored. The old record stays valid, and the next write reports the error.
             _ = write(&state) ?? writeCounters(state)
             return rest
         }
@@ -208,7 +216,7 @@ final class PartialFile: Sendable {
     }
 
     func remove() {
-        // Only once, because the names may belong to another download afterwards.
+        // The files are removed only once, because their names may belong to another download afterwards.
         if state.withLock({ state in
             defer { state.isRemoved = true }
             return state.isRemoved
@@ -285,7 +293,7 @@ extension PartialFile {
         try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
     }
 
-    /// Flushes the directory, so the new name survives a crash.
+    /// Removes the sidecar, and flushes the directory so that the new name survives a crash.
     private func cleanUp(_ path: String) {
         SystemFile.remove(sidecarPath)
         SystemFile.flushDirectory(of: path)
@@ -300,15 +308,15 @@ extension PartialFile {
     static func data(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(dataEnding)" }
     static func sidecar(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(sidecarEnding)" }
 
-    /// A file from a server never gets such a name.
+    /// Whether a name belongs to a partial file or a sidecar. A file from a server never gets such a name.
     static func isOurs(_ name: String) -> Bool {
         let name = Array(name.lowercased().utf8)
         return name.starts(with: prefix.utf8)
             && [dataEnding, sidecarEnding].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 
-    /// A partial file with a second name belongs to a download that was killed after moving it to its destination.
-    /// Keeps the file at the destination and creates a new one.
+    /// Opens the partial file. If it has a second name, it belongs to a download that was killed after moving the file
+    /// to its destination. This function then creates a new file and keeps the file at the destination.
     static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
             do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
@@ -332,12 +340,13 @@ extension PartialFile {
     }
 }
 
-/// The time from one boot of the machine to the next. Within a session, bytes that a killed process wrote stay valid.
+/// The time between two boots of the machine. Within a session, the bytes that a process wrote stay valid even if the
+/// process was killed.
 enum SystemSession {
     private static let known = Mutex("")
 
-    /// Empty if the session is unknown; then only flushed bytes are valid. A failure isn't cached, because a process
-    /// with too many open files may succeed later.
+    /// The session's identifier. It's empty if the session is unknown. In that case, only flushed bytes count as valid.
+    /// A failure isn't cached, because it may be temporary, for example if the process has too many open files.
     static var identifier: String {
         known.withLock { known in
             if known.isEmpty { known = read() }

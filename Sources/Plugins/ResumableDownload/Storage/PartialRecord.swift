@@ -5,24 +5,26 @@ import ErrandTransfers
 
 struct PartialRecord: Codable, Sendable, Equatable {
     var format = Self.format
-    /// A digest of the request, so no secret in its URL is written to disk.
+    /// A digest of the request. The request itself isn't stored, so secrets in its URL aren't written to disk.
     var request: String
-    /// The user whose bytes are on disk. Nil before the first byte, and in older sidecars, which count as anonymous.
+    /// The user to whom the bytes on disk belong. It's nil before the first byte. It's also nil in older sidecars,
+    /// whose bytes count as anonymous.
     var user: UserStamp?
     var url: String
     var name: String?
     var representation: Representation?
-    /// See `SystemSession`. Bytes from an earlier session are valid only if they were flushed.
+    /// The session in which the record was written. See `SystemSession`. Bytes from an earlier session are valid only
+    /// if they were flushed.
     var session: String
-    /// Counters with another number don't belong to this record.
+    /// The number of the plan. Counters with another number don't belong to this record.
     var plan: UInt32
     var flushed: RangePlan
 
     static let format = 1
 }
 
-/// Two record slots, written alternately so one is always intact, and a counter for each part. Counters change with
-/// every chunk.
+/// The format of the sidecar. It has two slots for records, which are written alternately, so that one slot is always
+/// intact. In addition, it has a counter for each part. Counters change with every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
@@ -49,14 +51,14 @@ enum SidecarFormat {
         return bytes
     }
 
-    /// Detects damaged counters, but not deliberate changes.
+    /// Returns the check value of a counter. It detects damage, but not deliberate changes.
     private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
         var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// An element is nil if the counter is damaged or belongs to another plan.
+    /// Reads the counters of all parts. An element is nil if the counter is damaged or belongs to another plan.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -67,7 +69,7 @@ enum SidecarFormat {
         }
     }
 
-    /// Includes the bytes in the counters if they belong to this session.
+    /// Reads the latest intact record. If the counters belong to this session, their bytes are included.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total

@@ -6,13 +6,13 @@ import Synchronization
 final class SegmentLedger: Sendable {
     private struct State {
         var segments: [UploadSegment]
-        /// Segments that the server has confirmed in this run.
+        /// The segments that the server has confirmed in this run.
         var complete: Set<Int> = []
         var mayBeJoined: Bool
     }
 
     let sum: SegmentSum
-    /// The content lacks the segments. Nil if uploads aren't recorded.
+    /// The upload's record, whose content here lacks the segments. It's nil if uploads aren't recorded.
     private let record: (file: UploadRecordFile, content: UploadRecord)?
     private let state: Mutex<State>
 
@@ -47,7 +47,7 @@ final class SegmentLedger: Sendable {
         try change(flushes: true) { $0.mayBeJoined = true }
     }
 
-    /// Writes under the lock, so the file's order matches the changes.
+    /// Changes the state, and writes the record under the lock. The lock keeps the writes in the order of the changes.
     private func change(flushes: Bool, _ body: (inout State) -> Void) throws(TransferError) {
         try state.withLock { state throws(TransferError) in
             body(&state)
@@ -61,21 +61,22 @@ final class SegmentLedger: Sendable {
     }
 }
 
-/// A range of the body that is a separate upload until the server joins all segments.
+/// A range of the body. It's a separate upload until the server joins all segments.
 struct UploadSegment: Codable, Sendable, Equatable {
     var start: Int64
-    /// Exclusive.
+    /// The offset after the segment's last byte.
     var end: Int64
-    /// Nil until the server has sent the segment's URL.
+    /// The segment's URL on the server. It's nil until the server has sent it.
     var resource: UploadResource?
-    /// Confirmed by the server, for display.
+    /// The number of bytes that the server has confirmed, for display.
     var acknowledged: Int64 = 0
 
     var length: Int64 { end - start }
 
     static let limit = 16
 
-    /// Returns nil for a single segment. `minimum` is a segment's size in bytes.
+    /// Divides a body into at most `count` segments of at least `minimum` bytes. Returns nil if the result would be a
+    /// single segment.
     static func split(_ total: Int64, into count: Int, minimum: Int64) -> [UploadSegment]? {
         let count = min(Int64(min(count, limit)), total / max(1, minimum))
         guard count > 1 else { return nil }
@@ -99,12 +100,12 @@ struct UploadSegment: Codable, Sendable, Equatable {
     }
 }
 
-/// Adds up the segments' bytes, and determines the upload's state.
+/// Adds up the segments' bytes, and determines the state of the whole upload.
 final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
         var acknowledged: Int64
-        /// Nil before the segment begins and after it's complete.
+        /// The segment's state. It's nil before the segment begins and after it's complete.
         var state: TransferState?
     }
 
@@ -147,7 +148,8 @@ final class SegmentSum: Sendable {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
-    /// Returns the upload's state, or nil if it's unchanged. The upload is sending while any segment is.
+    /// Sets a segment's state. Returns the state of the whole upload, or nil if that is unchanged. The upload counts as
+    /// sending while any segment is sending.
     private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }

@@ -5,13 +5,13 @@ import ErrandMessageSyntax
 import ErrandSupport
 import ErrandTransfers
 
-/// A call's upload, validated before files are opened.
+/// The upload that a call asks for. It's validated before files are opened.
 struct UploadOrder: Sendable {
     let request: any UploadRequest
     private(set) var exchange: Exchange
     private(set) var user = TransferUser()
     private var pin: UserPin
-    /// The number of the user's record. Each user has a separate record of an upload.
+    /// The number of this user's record. If several users upload the same body, each user has a separate record.
     private var place = 0
     private(set) var beginsAnew = false
     let options: UploadOptions
@@ -77,14 +77,15 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// Returns a digest that names the upload's record. Without the app's key, it covers the URL, the metadata, and the
-    /// file's path or the other body's bytes, because a length or a name isn't unique. Blocks.
+    /// Returns a digest that names the upload's record. If the app doesn't set a key, the digest covers the URL, the
+    /// metadata, and the file's path. If the body isn't a file, the digest covers the body's bytes instead of a path,
+    /// because several bodies can have the same length. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
         var parts = [http.method.rawValue]
         if let key = request.uploadKey {
-            // An upload can't continue at another origin.
+            // An upload can't continue at another origin, so the origin is part of the digest.
             parts += ["key", URLSyntax.origin(of: url), key]
         } else {
             parts.append(String(url.absoluteString.prefix { $0 != "#" }))
@@ -95,7 +96,7 @@ struct UploadOrder: Sendable {
             } else {
                 parts += ["bytes", "\(source.length ?? 0)", try await source.contentDigest()]
             }
-            // The server stores these with the body, so the same bytes under another name are another upload.
+            // The server stores the metadata with the body, so the same bytes under another name are another upload.
             for (name, value) in request.uploadMetadata.sorted(by: { $0.key < $1.key }) {
                 parts += ["metadata", name, value]
             }
@@ -104,7 +105,7 @@ struct UploadOrder: Sendable {
             }
         }
         if place > 0 { parts += ["user", "\(place)"] }
-        // Length prefixes prevent different lists from having the same text.
+        // Each part is preceded by its length, so that different lists can't result in the same text.
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: "\n")
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }
@@ -118,7 +119,7 @@ struct UploadOrder: Sendable {
 
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// Returns nil to use one connection.
+    /// Divides the body into segments. Returns nil if the upload should use a single connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -126,7 +127,8 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// One descriptor for the record, and two per connection: body and socket.
+    /// The number of file descriptors that the upload needs: one for the record, and two per connection (body and
+    /// socket).
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     func report(_ notice: TransferNotice) {
@@ -136,8 +138,8 @@ struct UploadOrder: Sendable {
 }
 
 enum RelativePath {
-    /// Returns a path such as `../film.mp4`. It stays the same if both are moved together, as in every app update on
-    /// iOS.
+    /// Returns the path relative to a directory, such as `../film.mp4`. It stays the same if the file and the directory
+    /// move together, as they do with every app update on iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count

@@ -6,7 +6,8 @@ struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// The most bytes that the server has confirmed. After a loss, only more bytes count as progress.
+    /// The highest number of bytes that the server has confirmed. If the server loses bytes, only bytes above this
+    /// number count as progress.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -23,7 +24,8 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// Counts a request for the server's offset, which isn't progress. Returns false if the server was asked too often.
+    /// Counts a request that asks for the server's offset. Such a request isn't progress. Returns false if the server
+    /// was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
@@ -40,13 +42,13 @@ struct UploadRetries {
         return retries.countRestart()
     }
 
-    /// tus servers send 423 while another request locks the upload.
+    /// Whether a response may be temporary. tus servers send 423 while another request locks the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }
 }
 
-/// A fault that may be temporary, although no response shows it.
+/// A failure that may be temporary, although the server didn't send a response.
 struct TemporaryFault: RequestFailure, CustomStringConvertible {
     let reason: String
     var description: String { reason }

@@ -27,9 +27,9 @@ extension UploadRun {
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
-    /// Returns the bytes to exclude from a creating request that must not be repeated. A body that can't be opened at
-    /// an offset has to be sent in a single request. With the draft protocol, that's the creating request, which isn't
-    /// repeated after a server may have received all of it.
+    /// Returns the bytes to exclude from a creating request, if the request must not be repeated. A body that can't be
+    /// opened at an offset has to be sent in a single request. With the draft protocol, that is the creating request.
+    /// It isn't repeated if a server may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
@@ -39,7 +39,7 @@ extension UploadRun {
     private func ask(_ state: inout State) async throws -> Outcome {
         tally.set(.connecting)
         let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
-        // Only the head is needed, so a slow or broken body doesn't matter.
+        // Only the head of the response is needed, so a slow or broken body doesn't matter.
         var request = exchange(for: message)
         request.delivery = .stream
         let response = try await send(request, canPause: true)
@@ -76,7 +76,7 @@ extension UploadRun {
         do { response = try await send(creation, canPause: false, findings) } catch {
             state.hasSent = state.hasSent || message.part != nil
             (state.server, state.resource) = (findings.server, findings.resource)
-            // An empty upload is complete when it's created.
+            // An empty upload is complete as soon as it's created.
             let isWhole = message.part.map { $0.isLast && count.isWhole($0) } ?? (plan.total == 0)
             let mayBeDone = isWhole && findings.resource == nil
             if findings.resource == nil, findings.server?.isConfirmed == true { state.beginsEmpty = true }
@@ -127,7 +127,7 @@ extension UploadRun {
         }
         if case .refused = verdict, Self.refusesPlace(response) {
             response.body.cancel()
-            // Later requests to this URL would be refused too.
+            // Later requests to this URL would be refused too, so the upload fails.
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
@@ -209,13 +209,13 @@ extension UploadRun {
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
         }
-        // The transport waits for this function, so it doesn't flush the record. A failed write matters only after a
-        // crash.
+        // The transport waits for this function, so the record is written without a flush. A failed write is ignored,
+        // because it matters only after a crash.
         if url != nil { try? save(state, flushes: false) }
     }
 
     var isRepeatable: Bool {
-        // If a segment is created twice, only one of them is joined.
+        // A segment may be created twice, because only one of the copies is joined.
         segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
     }
 
@@ -224,7 +224,7 @@ extension UploadRun {
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 
-    /// Sets the upload's URL as the `Location`, which tus responses may lack.
+    /// Returns the response with the upload's URL as the `Location`, which responses from tus servers may lack.
     private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
         var response = response
         if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {
@@ -241,7 +241,7 @@ extension UploadRun.State {
     }
 }
 
-/// The URL and limits from 1xx responses to the creating request.
+/// The upload's URL and limits that were found in 1xx responses to the creating request.
 final class CreationFindings: Sendable {
     private let state: Mutex<UploadRun.State>
 

@@ -4,18 +4,19 @@ import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 
-/// Uploads a body in concurrent segments: separate uploads that the server joins at the end.
+/// Uploads a body in concurrent segments. Each segment is a separate upload, and the server joins them at the end.
 ///
-/// Only the response to the joining request contains the resulting upload's URL. If that response is lost, the request
-/// is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats it. If
-/// segments no longer exist then, they are sent again: the server may have lost them, or deleted them after joining.
+/// The URL of the whole upload is only in the response to the joining request. If this response is lost, the joining
+/// request is repeated only if the server may receive it twice. Otherwise the call fails, and the next start repeats
+/// the request. Segments that no longer exist then are sent again. The server may have lost them, or deleted them after
+/// joining.
 extension UploadRun {
     struct Segment {
         let ledger: SegmentLedger
         let index: Int
     }
 
-    /// Returns false to use one connection.
+    /// Divides the upload into segments if possible. Returns false if the upload should use a single connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -52,7 +53,8 @@ extension UploadRun {
         }
     }
 
-    /// A server may reject the joining request or its length, although it announces the extension.
+    /// Whether a response means that the server can't join the segments. A server may reject the joining request or its
+    /// length, although the server announces the extension.
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(
@@ -128,7 +130,7 @@ extension UploadRun {
         }
         if 200...299 ~= response.status { return .complete(response) }
         if Self.cannotJoin(response) { return try await undivide(&state, ledger, server, because: response) }
-        // The server may have lost a segment, so ask about each of them.
+        // The server may have lost a segment, so the next attempt asks for the state of each segment.
         if [400, 404, 409, 410].contains(response.status), !state.hasDoubted {
             response.body.cancel()
             state.hasDoubted = true
@@ -140,5 +142,5 @@ extension UploadRun {
     }
 }
 
-/// The segments' URLs don't fit in the header field of the joining request.
+/// Thrown if the segments' URLs don't fit in the header field of the joining request.
 struct PlaceTooLong: Error {}

@@ -7,7 +7,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Runs one upload: makes attempts until the server has the whole body or another attempt wouldn't help.
+/// One run of an upload. It makes attempts until the server has the whole body, or another attempt wouldn't help.
 struct UploadRun: Sendable {
     let order: UploadOrder
     let next: Next
@@ -21,29 +21,30 @@ struct UploadRun: Sendable {
     struct State: Sendable {
         var source: UploadBody
         var retries: UploadRetries
-        /// Empty if the upload isn't recorded.
+        /// The name of the upload's record. It's empty if the upload isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
-        /// Nil if the upload isn't recorded or the body can't be sampled.
+        /// The fingerprint of the body. It's nil if the upload isn't recorded, or if the body can't be sampled.
         var fingerprint: SourceFingerprint?
         var server: UploadServer?
         var resource: UploadResource?
         var segments: SegmentLedger?
-        /// False after the server has shown that it can't join segments.
+        /// Whether the upload may use segments. It's false after the server has shown that it can't join them.
         var mayDivide = true
-        /// Whether the segments were checked again because the server couldn't join them.
+        /// Whether the segments were already checked again after the server couldn't join them.
         var hasDoubted = false
-        /// The number of bytes that the server has. Nil if it has to be asked.
+        /// The number of bytes that the server has. It's nil if the server has to be asked.
         var offset: Int64?
-        /// Whether to ask the request's own origin first, because requests to the recorded upload's origin don't
-        /// identify the user.
+        /// Whether to send a request to the request's own origin first. Requests to the origin of the recorded upload
+        /// don't identify the user.
         var mustShowUser = false
-        /// False if a server may have received the whole body without having sent the upload's URL.
+        /// Whether the upload may be created again. It's false if a server may have received the whole body but hasn't
+        /// sent the upload's URL.
         var mayRepeat = true
-        /// Whether to create the upload with an empty request. The last server received bytes, but the upload's URL
-        /// didn't arrive in time.
+        /// Whether to create the upload with an empty request. It's true if the last server received bytes, but the
+        /// upload's URL didn't arrive in time.
         var beginsEmpty = false
-        /// Whether a body that can be read only once may be used up.
+        /// Whether bytes of the body were sent. A body that can be read only once may then be used up.
         var hasSent = false
     }
 
@@ -84,7 +85,7 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
-            // The caller starts the upload again with another record.
+            // The caller handles this error: it starts the upload again with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
             await interrupt(state)
             throw error
@@ -101,7 +102,7 @@ struct UploadRun: Sendable {
         while true {
             if control.isPaused { tally.set(.paused) }
             try await control.waitUntilResumed()
-            // If this number increases, an inner retry filter has already repeated the request.
+            // If this number increases, another retry filter has already repeated the request.
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
@@ -148,7 +149,8 @@ struct UploadRun: Sendable {
         state.source.body.isReplayable || !state.hasSent
     }
 
-    /// If the request may have had an effect, the response must show that it wasn't processed.
+    /// Returns whether the request may be sent again after this response. If the request may have had an effect, the
+    /// response must show that the server didn't process it.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -170,12 +172,12 @@ private struct SegmentFailure: Error {
 }
 
 extension Error {
-    /// A transport may have wrapped the ``SourceChanged``.
+    /// Whether the body has changed. A transport may have wrapped the ``SourceChanged`` in its own error.
     var isChangeOfSource: Bool { self is SourceChanged || (self as? ErrandError)?.underlying is SourceChanged }
 }
 
 extension UploadRun {
-    /// Resumes the recorded upload if the body is the same.
+    /// Prepares the upload. If the body is the same as in the record, resumes the recorded upload.
     @concurrent func prepare(_ state: inout State) async throws {
         if options.uploadProtocol == .draft8 || options.uploadProtocol == .draft6 {
             state.server = UploadServer(options.uploadProtocol)
@@ -188,7 +190,7 @@ extension UploadRun {
         let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
         state.record = record
         if let found = record.found, found.request == state.identity, !order.beginsAnew {
-            // A progress bar continues where it ended, before the server has been asked.
+            // A progress bar continues at its last position, even before the server has been asked.
             tally.acknowledge(found.acknowledged)
             order.meter.begin(at: found.reached, total: state.source.length)
         }
@@ -224,7 +226,7 @@ extension UploadRun {
         (state.server, state.resource) = (found.server, resource)
     }
 
-    /// Expired segments start over.
+    /// Takes over the state in a record. Expired segments start over.
     private func takeUp(_ found: UploadRecord, _ state: inout State) {
         guard var segments = found.segments, UploadSegment.areWhole(segments, of: state.source.length),
             found.server.joinsSegments
@@ -239,7 +241,7 @@ extension UploadRun {
         begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
     }
 
-    /// The URL is from a server or a record.
+    /// Returns whether to send requests to a URL from a server or a record.
     func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": true
@@ -295,8 +297,8 @@ extension UploadRun.State {
 }
 
 extension UploadRun {
-    /// `url` is the upload's URL, or nil for the request's URL. A creation keeps the header fields that describe the
-    /// body.
+    /// Builds a request for a message. `url` is the upload's URL, or nil for the request's own URL. A request that
+    /// creates the upload keeps the header fields that describe the body.
     func exchange(for message: UploadMessage, at url: URL? = nil, isCreation: Bool = false) -> Exchange {
         var exchange = exchange
         exchange.http.method = message.method
@@ -316,7 +318,7 @@ extension UploadRun {
     func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
-            // To verify that a source is empty, as it claims, it must be opened when the request is sent.
+            // An empty source is opened when the request is sent, to verify that the source is in fact empty.
             if source.length == 0, source.path == nil, source.body.data == nil, source.body.isReplayable {
                 exchange.http.body = source.body
                 exchange.http.body.contentType = nil
@@ -324,9 +326,10 @@ extension UploadRun {
             return
         }
         let (tally, control) = (tally, control)
-        // Accessories and errors keep requests, and so this body. It must not keep the tally, which keeps the activity.
+        // Accessories and errors keep requests, and therefore this body. The body must not keep the tally, because the
+        // tally keeps the activity.
         let open: @Sendable () throws -> HTTPBody = { [weak tally] in
-            // A redirect sends the part again.
+            // A redirect sends the part again, so the count starts again.
             if count.restart() { tally?.begin(at: part.offset, of: source.length) }
             return try source.open(part, didEnd: count.end) { [weak tally] bytes in
                 if control.isPaused {
@@ -342,15 +345,16 @@ extension UploadRun {
             ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
     }
 
-    /// A pause ends the request if the upload can resume, and otherwise stops sending the body. A creating request can
-    /// resume when the server has sent its URL, which is in `findings`.
+    /// Sends a request. A pause ends the request if the upload can be resumed. Otherwise, a pause only stops sending
+    /// the body. If the request creates the upload, it can be resumed as soon as the server has sent the upload's URL,
+    /// which is then in `findings`.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
         let opensAtOffset = order.source.opensAtOffset
         return try await control.send(exchange, next) { canPause || opensAtOffset && findings?.resource != nil }
     }
 }
 
-/// Counts bytes that the transport has received. Only the transport knows whether they were sent.
+/// Counts the bytes that were passed to the transport. Only the transport knows whether they were sent.
 final class SentBytes: Sendable {
     private let state = Mutex((count: Int64(0), isOpen: false, isEnded: false))
 
@@ -365,7 +369,7 @@ final class SentBytes: Sendable {
 
     func end() { state.withLock { $0.isEnded = true } }
 
-    /// If the transport has received the whole part, a server may have it too.
+    /// Whether the whole part was passed to the transport. A server may have the whole part then.
     func isWhole(_ part: UploadPart) -> Bool {
         state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
     }

@@ -33,14 +33,16 @@ final class WholeTally: UploadTally {
     }
 }
 
-/// Stores the number of confirmed bytes, and the number of the call's current transfer, from 1.
+/// Stores the number of confirmed bytes, and the number of the call's current transfer. The first transfer has the
+/// number 1.
 final class Acknowledgement: Sendable {
     private let state = Mutex((count: Int64(0), transfer: 0, reported: (count: Int64(0), transfer: 0)))
 
     var count: Int64 { state.withLock { $0.count } }
     var reported: Int64 { state.withLock { $0.reported.count } }
 
-    /// Fewer sent bytes than in the last report mean another transfer. Call it for one report at a time, in order.
+    /// Returns the values for a report. If fewer bytes were sent than in the last report, another transfer has begun.
+    /// Call this for one report at a time, in order.
     func values(reporting sent: Int64) -> (count: Int64, transfer: Int) {
         state.withLock { state in
             state.transfer = max(1, state.transfer)

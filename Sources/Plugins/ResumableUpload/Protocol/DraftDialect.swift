@@ -6,13 +6,15 @@ struct DraftDialect: UploadDialect {
     let version: Int
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
-        // A server without the protocol would treat a part as the whole body.
+        // If the server hasn't confirmed that it knows the protocol, the request contains the whole body, because other
+        // servers would treat a part as the whole body.
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
         } else {
             part.holdBack(upload.heldBack)
-            // If the server requires more bytes at once than the part has, begin with an empty request.
+            // If the server requires more bytes per request than this part has, the upload begins with an empty
+            // request.
             let least = upload.server.limits.minimumRequestBytes ?? 0
             if !part.isLast, part.count ?? 0 < least { part.count = 0 }
         }
@@ -71,7 +73,7 @@ struct DraftDialect: UploadDialect {
         let offset = UploadFields.integer(response.headers, UploadFields.offset)
         switch response.status {
         case 200...299:
-            // The first response without `Upload-Complete: ?0` ends the upload.
+            // The upload ends with the first response that isn't marked with `Upload-Complete: ?0`.
             return part.isLast && !isIncomplete(response) ? .complete : .has(offset ?? (part.isLast ? nil : part.end))
         case 409: return .has(offset)
         default:

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// tus 1.0 (tus.io/protocols/resumable-upload).
+/// Implements tus 1.0 (tus.io/protocols/resumable-upload).
 struct TusDialect: UploadDialect {
     let server: UploadServer
 
@@ -13,7 +13,8 @@ struct TusDialect: UploadDialect {
         } else if let metadata = Self.metadata(upload.metadata) {
             headers["Upload-Metadata"] = metadata
         }
-        // Send few bytes: only the response contains the upload's URL, so an interrupted request can't be resumed.
+        // The creating request contains few bytes. Only its response contains the upload's URL, so the request can't be
+        // resumed if it's interrupted.
         var part = upload.part(at: 0)
         part.holdBack(upload.heldBack)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
@@ -54,7 +55,7 @@ struct TusDialect: UploadDialect {
     }
 
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict {
-        // A server may also use 403 for an upload that is gone.
+        // A server may also use 403 for an upload that no longer exists.
         if let reason = DraftDialect.loss(response) { return .gone(reason) }
         if response.status == 403 { return .gone("the server no longer has the upload (403)") }
         guard 200...299 ~= response.status else { return refusal(response) }
@@ -94,7 +95,8 @@ struct TusDialect: UploadDialect {
     private static let maximumCreationBytes: Int64 = 256 << 10
     private static let contentType = "application/offset+octet-stream"
 
-    /// Returns nil for empty metadata. Skips keys that contain spaces or commas.
+    /// Returns the value of `Upload-Metadata`, or nil if the metadata is empty. Skips keys that contain spaces or
+    /// commas.
     static func metadata(_ metadata: [String: String]) -> String? {
         let pairs = metadata.filter { key, _ in
             !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
@@ -108,11 +110,11 @@ struct TusDialect: UploadDialect {
 
 enum UploadConcat: Sendable, Equatable {
     case partial
-    /// In the order of their bytes.
+    /// The value of the joining request. It contains the segments' URLs, in the order of their bytes.
     case final([String])
 
     static let name: HTTPHeaderName = "Upload-Concat"
-    /// In bytes. Many servers limit lines to 8 KiB.
+    /// The maximum length of the field in bytes. Many servers limit header lines to 8 KiB.
     static let maximumBytes = 7_800
 
     init?(_ headers: HTTPHeaders) {
@@ -134,7 +136,7 @@ enum UploadConcat: Sendable, Equatable {
         }
     }
 
-    /// Assumes that the other segments' URLs are as long.
+    /// Returns whether the URLs of all segments fit in the field. Assumes that the other URLs are as long as this URL.
     static func fits(_ place: URL, among count: Int) -> Bool {
         place.absoluteString.utf8.count < (maximumBytes - 6) / max(1, count)
     }

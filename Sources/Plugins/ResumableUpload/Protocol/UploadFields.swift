@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Invalid and repeated values count as missing.
+/// Reads the header fields of upload protocols. A field that is invalid or repeated counts as missing.
 enum UploadFields {
     static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
     static let complete: HTTPHeaderName = "Upload-Complete"
@@ -11,12 +11,12 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Accepts the leading zeros of tus servers, unlike structured fields.
+    /// Returns the number in a field. Accepts leading zeros, unlike structured fields, because tus servers send them.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
         let text = values[0].trimmingSpaces
-        // `Int64` would accept a sign.
+        // Checks that the text contains only digits, because `Int64` would accept a sign.
         guard text.utf8.allSatisfy(ASCII.isDigit), let number = Int64(text), number <= 1 << 60 else { return nil }
         return number
     }
@@ -45,7 +45,8 @@ enum UploadFields {
         return numbers
     }
 
-    /// By the device's clock. From `max-age` in `Upload-Limit` (`expires` in version 6), or from tus' `Upload-Expires`.
+    /// Returns when the upload expires, according to the device's clock. Reads `max-age` in `Upload-Limit` (`expires`
+    /// in version 6), or `Upload-Expires` from tus servers.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))

@@ -8,7 +8,7 @@ struct UploadMessage: Sendable, Equatable {
 
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
-    /// Nil if the body's length is unknown.
+    /// The number of bytes. It's nil if the body's length is unknown.
     var count: Int64?
     var isLast: Bool
 
@@ -26,32 +26,34 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Another request then has to complete the upload.
+    /// Removes bytes from the part. Another request then has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
-        // If the body's length is unknown, its last byte is unknown too, so the part stays empty.
+        // If the body's length is unknown, the position of its last byte is unknown too, so the part stays empty.
         (count, isLast) = (held == .lastByte ? count.map { max(0, $0 - 1) } ?? 0 : 0, false)
     }
 }
 
 enum UploadVerdict: Sendable, Equatable {
     case complete
-    /// The end of the bytes that the server has. Nil if it has to be asked.
+    /// The server has the bytes before this offset. It's nil if the server has to be asked.
     case has(Int64?)
-    /// The server has lost its bytes, or they're useless.
+    /// The server has lost the upload's bytes, or the bytes are useless.
     case gone(String)
     case damaged(String)
-    /// The retry policy decides whether to repeat the request. Otherwise, the core checks the response.
+    /// The server refused the request. The retry policy decides whether to repeat the request. If it isn't repeated,
+    /// the core checks the response.
     case refused
     case unusable(String)
 }
 
-/// Builds the requests of a protocol and interprets its responses.
+/// A protocol for resumable uploads. A dialect builds its requests and interprets its responses.
 protocol UploadDialect: Sendable {
-    /// `method` is the user's, and `digest` is the whole body's SHA-256, if it should be sent.
+    /// Returns the request that creates the upload. `method` is the method of the user's request. `digest` is the
+    /// SHA-256 of the whole body, if the digest should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
     func inquiry() -> UploadMessage
-    /// `digest` is the part's SHA-256, if it should be sent.
+    /// Returns the request that sends a part. `digest` is the part's SHA-256, if the digest should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
     func termination() -> UploadMessage
 
@@ -62,15 +64,15 @@ protocol UploadDialect: Sendable {
 }
 
 struct UploadPlan: Sendable, Equatable {
-    /// Nil if the body's length is unknown.
+    /// The length of the body. It's nil if the length is unknown.
     var total: Int64?
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
-    /// If the server's 104 responses don't arrive, an empty creating request still gets a final response with the
-    /// upload's URL.
+    /// Whether to create the upload with an empty request. This helps if the server's 104 responses don't arrive,
+    /// because the final response to an empty request contains the upload's URL.
     var beginsEmpty = false
-    /// Bytes excluded from the creating request. If its response is lost, a repeated request creates a second upload,
-    /// so the first upload must not become complete.
+    /// The bytes that are excluded from the creating request. If the response to this request is lost, a repeated
+    /// request creates a second upload. The first upload must therefore not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing

@@ -2,13 +2,13 @@ import Errand
 import ErrandEssentials
 
 struct UploadServer: Codable, Sendable, Equatable {
-    /// Never `automatic`.
+    /// The protocol that the server uses. It's never `automatic`.
     var uploadProtocol: UploadProtocol
     var isConfirmed = false
     var limits = UploadLimits()
-    /// Announced by a tus server.
+    /// The extensions that a tus server announces.
     var extensions: Set<String> = []
-    /// Checksum algorithms that a tus server announces.
+    /// The checksum algorithms that a tus server announces.
     var algorithms: Set<String> = []
 
     var dialect: any UploadDialect {
@@ -23,7 +23,8 @@ struct UploadServer: Codable, Sendable, Equatable {
 
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 
-    /// Reads the response to an OPTIONS request. If it doesn't identify a protocol, assumes the chosen one.
+    /// Reads the response to an OPTIONS request. If the response doesn't identify a protocol, assumes the chosen
+    /// protocol.
     init(offering headers: HTTPHeaders, chosen: UploadProtocol) {
         let versions = UploadFields.list(headers, "Tus-Version") + UploadFields.list(headers, "Tus-Resumable")
         let isTus = versions.contains("1.0.0")
@@ -56,13 +57,13 @@ struct UploadServer: Codable, Sendable, Equatable {
     }
 }
 
-/// The server's limits in bytes, from `Upload-Limit` or `Tus-Max-Size`.
+/// The server's limits in bytes. They come from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// `max-size`.
+    /// The maximum size of an upload, from `max-size`.
     var maximumBytes: Int64?
-    /// `max-append-size`, per request.
+    /// The maximum number of bytes per request, from `max-append-size`.
     var maximumRequestBytes: Int64?
-    /// `min-append-size`, for each request except the last.
+    /// The minimum number of bytes in each request except the last, from `min-append-size`.
     var minimumRequestBytes: Int64?
 
     init() {}

@@ -8,13 +8,13 @@ import Synchronization
 struct UploadBody: Sendable {
     let body: RequestBody
     private(set) var length: Int64?
-    /// Whether a request can begin after the first byte.
+    /// Whether the body can be opened at an offset, so that a request can begin after the first byte.
     let opensAtOffset: Bool
-    /// Nil if the body isn't a file.
+    /// The path of the file. It's nil if the body isn't a file.
     let path: String?
     private let modified: Int64?
     private let size: Int64?
-    /// The segment's offset in the request's body.
+    /// The offset at which the segment begins in the request's body.
     private var start: Int64 = 0
 
     init(_ body: RequestBody) throws {
@@ -40,15 +40,15 @@ struct UploadBody: Sendable {
 
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
 
-    /// Blocks.
+    /// Throws if the file has changed. Blocks.
     func check() throws {
         guard let path else { return }
         let status = try Self.status(of: path)
         if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
-    /// Opens a part. At the part's end, checks that the file hasn't changed. Calls `willSend` with the size of each
-    /// chunk, and `didEnd` at the end of a part of unknown length.
+    /// Opens a part of the body. At the part's end, checks that the file hasn't changed. Calls `willSend` with the size
+    /// of each chunk, and `didEnd` at the end of a part whose length is unknown.
     func open(
         _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
         willSend: @escaping @Sendable (Int) async throws -> Void
@@ -59,7 +59,7 @@ struct UploadBody: Sendable {
         return HTTPBody(length: part.count, source: reader)
     }
 
-    /// Opens the file with its current length, which may have changed since the request was created.
+    /// Opens the file with its current length. The length may have changed since the request was created.
     private func file(at offset: Int64) throws -> HTTPBody {
         try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
     }
@@ -74,7 +74,8 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// Covers all bytes in memory, or samples of a stream, because bodies can have the same length.
+    /// Returns a digest of the bytes. For a body in memory, it covers all bytes. For a stream, it covers samples. The
+    /// length alone isn't enough, because several bodies can have the same length.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
@@ -102,7 +103,7 @@ extension UploadPart {
     }
 }
 
-/// Checks the file before the last chunk, so a changed part never arrives completely.
+/// Reads a part, and checks the file before the last chunk. If the file has changed, the part never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -142,20 +143,20 @@ private final class PartReader: HTTPBodySource {
     func cancel() { chunks.cancel() }
 }
 
-/// Identifies a body without reading all of it.
+/// A fingerprint that identifies a body. It's created without reading the whole body.
 struct SourceFingerprint: Codable, Sendable, Hashable {
     var size: Int64
-    /// In nanoseconds since 1970. Nil if the body isn't a file.
+    /// The time when the file was last modified, in nanoseconds since 1970. It's nil if the body isn't a file.
     var modified: Int64?
     var digest: String
 
-    /// The head, the tail, and samples between them. Short bodies are read completely.
+    /// Returns the ranges to read: the head, the tail, and samples between them. Short bodies are read completely.
     static func samples(of size: Int64) -> [Range<Int64>] {
         if size <= 256 << 10 { return size > 0 ? [0..<size] : [] }
         let edge: Int64 = 64 << 10
         let (sample, count) = (Int64(4 << 10), Int64(16))
         let middle = (1...count).map { index in
-            // Divide first, because the product could overflow.
+            // The division comes first, because the product could overflow.
             let start = edge + (size - 2 * edge - sample) / (count + 1) * index
             return start..<(start + sample)
         }

@@ -4,7 +4,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// Locked, so only one run in any process uses an upload's record.
+/// The file that contains an upload's record. It's locked, so that only one run in any process uses the record.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
@@ -12,7 +12,7 @@ final class UploadRecordFile: Sendable {
         var isOver = false
     }
 
-    /// The record of an earlier run. Nil if it's missing or invalid.
+    /// The record of an earlier run. It's nil if the record is missing or invalid.
     let found: UploadRecord?
     private let path: String
     private let file: SystemFile
@@ -29,7 +29,7 @@ final class UploadRecordFile: Sendable {
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Throws `busy` if another run uses the file. Blocks.
+    /// Opens and locks the file. Throws `busy` if another run uses the file. Blocks.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
@@ -57,8 +57,9 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Replaces the older of two slots, so one is intact at all times. With `flushes`, waits until the record survives
-    /// a crash of the machine, not only of the process.
+    /// Writes a record to the older of two slots, so that one slot is intact at all times. If `flushes` is true, waits
+    /// until the record would survive a crash of the machine. Otherwise, the record survives only the end of the
+    /// process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -80,7 +81,7 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// For display. Ignores failures.
+    /// Records the number of sent bytes, for display. Ignores failures.
     func keep(sent: Int64) {
         guard var record = state.withLock({ $0.isOver ? nil : $0.latest }), record.segments == nil else { return }
         record.sent = sent
@@ -88,7 +89,7 @@ final class UploadRecordFile: Sendable {
     }
 
     func remove() {
-        // Only once, because the file's name may belong to another run afterwards.
+        // The file is removed only once, because its name may belong to another run afterwards.
         if state.withLock({ state in
             defer { state.isOver = true }
             return state.isOver
@@ -98,8 +99,8 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Ignores further writes, because the record may then belong to another run. A transport may keep this object
-    /// after its request has ended.
+    /// Releases the lock. Further writes are ignored, because the record may then belong to another run. A transport
+    /// may keep this object after its request has ended.
     func release() {
         state.withLock { state in
             if !state.isOver, file.status?.size == 0, file.isAt(path) { SystemFile.remove(path) }
@@ -121,23 +122,25 @@ extension TransferError {
 
 struct UploadRecord: Codable, Sendable, Equatable {
     var format = Self.format
-    /// A digest of the upload, so no secret in its URL is written to disk.
+    /// A digest of the upload. The request itself isn't stored, so secrets in its URL aren't written to disk.
     var request: String
-    /// Nil in records of earlier versions, which count as anonymous.
+    /// The user to whom the upload belongs. It's nil in records that earlier versions wrote. Such uploads count as
+    /// anonymous.
     var user: UserStamp?
     var url: String
     var name: String?
     var source: SourceFingerprint
     var server: UploadServer
-    /// Nil until the server has sent the upload's URL.
+    /// The upload's URL on the server. It's nil until the server has sent it.
     var resource: UploadResource?
-    /// Confirmed by the server, for display.
+    /// The number of bytes that the server has confirmed, for display.
     var acknowledged: Int64 = 0
-    /// The bytes sent by the end of the last run, for display. Nil while it runs, and for segments.
+    /// The number of bytes that were sent by the end of the last run, for display. It's nil while an upload is running,
+    /// and for segments.
     var sent: Int64?
-    /// Nil for a single upload, whose URL is in `resource`.
+    /// The upload's segments. It's nil for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
-    /// Whether the server was asked to join the segments, so the result may depend on them. Nil means false.
+    /// Whether the server was asked to join the segments. If so, the joined upload may depend on them. Nil means false.
     var mayBeJoined: Bool?
 
     static let format = 1
@@ -145,6 +148,6 @@ struct UploadRecord: Codable, Sendable, Equatable {
 
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 
-    /// What a progress bar showed at the end of the last run.
+    /// The number of bytes that a progress bar showed at the end of the last run.
     var reached: Int64 { min(max(0, acknowledged, sent ?? 0), source.size) }
 }
