@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Shows the traffic of agents in a browser, while it happens.
+/// An accessory that shows the traffic of agents in a browser, while it happens.
 ///
 /// ```swift
 /// let inspector = TrafficInspector()
@@ -11,15 +11,17 @@ import Synchronization
 /// try inspector.start()      // prints http://127.0.0.1:52341/?token=…
 /// ```
 ///
-/// A small server on this device's loopback interface provides the page. The page lists requests, batches, chains and
-/// sockets with their timings, headers, bodies, notes and errors. Secrets are masked before they leave the process, and
-/// in memory one second after an activity has ended: see ``Errand/Redaction``. The inspector doesn't write files.
+/// A small server on this device's loopback interface provides a page. The page lists requests, batches, chains and
+/// sockets with their timings, headers, bodies, notes and errors.
 ///
-/// The inspector keeps the newest finished activities, up to a number and a size. Before you start it, it doesn't
-/// listen and costs no time. Several agents can share it: see ``named(_:)``. It stops with ``stop()``, or when its last
-/// owner releases it. You can use it from any thread.
+/// Secrets are masked before they leave the process. In memory, they are masked one second after an activity has ended.
+/// See ``Errand/Redaction``. The inspector doesn't write files.
+///
+/// The inspector keeps the newest finished activities, up to a number and a size. Before you start the inspector, it
+/// doesn't receive events and costs no time. It stops when you call ``stop()``, or when its last owner releases it.
+/// Several agents can share an inspector. See ``named(_:)``. You can use an inspector from any thread.
 public final class TrafficInspector: Accessory {
-    /// The number of bytes to keep of each body and message. Defaults to 256 KiB.
+    /// The maximum number of bytes to keep of each body and message. Defaults to 256 KiB.
     public let maximumBodyBytes: Int
     private let store: ActivityStore
     private let tools = ToolBox()
@@ -30,13 +32,13 @@ public final class TrafficInspector: Accessory {
     /// Creates an inspector. Call ``start(port:inReleaseBuilds:announce:)`` to start it.
     ///
     /// - Parameters:
-    ///   - maximumActivities: The number of finished activities to keep, and the limit for running ones. Defaults to
-    ///     10,000.
-    ///   - maximumBodyBytes: The number of bytes to keep of each body and message. Defaults to 256 KiB.
+    ///   - maximumActivities: The maximum number of finished activities to keep. It also limits the number of running
+    ///     activities. Defaults to 10,000.
+    ///   - maximumBodyBytes: The maximum number of bytes to keep of each body and message. Defaults to 256 KiB.
     ///   - maximumBytes: The approximate memory limit in bytes. Defaults to 64 MiB.
-    ///   - maximumMessages: The number of messages to keep of each WebSocket. Defaults to 1,000.
+    ///   - maximumMessages: The maximum number of messages to keep of each WebSocket. Defaults to 1,000.
     ///   - redaction: The rules for masking secrets.
-    ///   - time: The clock of the agents.
+    ///   - time: The time source of the agents that use the inspector.
     public init(
         maximumActivities: Int = 10_000, maximumBodyBytes: Int = 256 << 10, maximumBytes: Int = 64 << 20,
         maximumMessages: Int = 1000, redaction: Redaction = Redaction(), time: some TimeSource = SystemTimeSource()
@@ -55,21 +57,21 @@ public final class TrafficInspector: Accessory {
 
     deinit { stop() }
 
-    /// Whether the inspector receives events: true from ``start(port:inReleaseBuilds:announce:)`` to ``stop()``.
+    /// Whether the inspector receives events. It does from ``start(port:inReleaseBuilds:announce:)`` until ``stop()``.
     public var isListening: Bool { store.isListening.load(ordering: .relaxed) }
 
-    /// Whether the inspector receives WebSocket messages: true unless `maximumMessages` is 0.
+    /// Whether the inspector receives WebSocket messages. It does unless `maximumMessages` is 0.
     public var observesMessages: Bool { store.limits.messages > 0 }
 
-    /// Filters for the page's tools: delays, failures and stubs. They have no effect until you turn on a tool in the
-    /// page.
+    /// The filters that carry out the page's tools: delays, failures and stubs. They have no effect until you turn on a
+    /// tool in the page.
     ///
     /// ```swift
     /// let agent = NetworkAgent(
     ///     baseURL: url, transport: .curl, filters: [.retry] + inspector.filters, accessories: [inspector])
     /// ```
     ///
-    /// They run right before the transport. List them last, so caches and retries see their results.
+    /// These filters must run right before the transport. List them last, so that caches and retries see their results.
     public var filters: [any Filter] { [ToolFilter(tools)] }
 
     /// Starts the server, and returns the page's address.
@@ -78,13 +80,13 @@ public final class TrafficInspector: Accessory {
     /// let address = try inspector.start(port: 8008)
     /// ```
     ///
-    /// The address contains a random token that's valid until the inspector stops. Anyone who knows the token can read
-    /// the traffic. On the first visit, the browser exchanges it for a cookie.
+    /// The address contains a random token, which is valid until the inspector stops. Anyone who knows the token can
+    /// read the traffic. On the first visit, the browser exchanges the token for a cookie.
     ///
     /// - Parameters:
-    ///   - port: The port on 127.0.0.1 and ::1. Defaults to 0: any free port.
-    ///   - inReleaseBuilds: Whether to start in a release build. Defaults to false.
-    ///   - announce: Receives one line with the address. Defaults to nil, which writes the line to standard error.
+    ///   - port: The port on 127.0.0.1 and ::1. Defaults to 0, which chooses a free port.
+    ///   - inReleaseBuilds: Whether the inspector may start in a release build. Defaults to false.
+    ///   - announce: Receives a line with the address. Defaults to nil, which writes the line to standard error.
     /// - Throws: ``InspectorError``, for example if the port is in use.
     @discardableResult
     public func start(
@@ -120,7 +122,7 @@ public final class TrafficInspector: Accessory {
             return server
         }
         old?.stop()
-        // Only the page shows whether the tools are on.
+        // The tools are turned off, because only the page shows whether they are on.
         tools.turnOff()
     }
 
@@ -135,29 +137,30 @@ public final class TrafficInspector: Accessory {
     /// ```
     public func named(_ name: String) -> some Accessory { NamedInspector(inspector: self, name: name) }
 
-    /// Lets the page show ``Errand/NetworkAgent/explain(_:options:)`` for an agent's requests. Doesn't keep the agent
-    /// alive.
+    /// Makes the page show ``Errand/NetworkAgent/explain(_:options:)`` for an agent's requests. The inspector doesn't
+    /// keep the agent alive.
     ///
     /// - Parameters:
-    ///   - agent: The agent. It explains a request within one second after the end, or earlier if you open the request
-    ///     in the page.
+    ///   - agent: The agent. It explains a request within one second after the request has ended, or earlier if you
+    ///     open the request in the page.
+    ///   - name: The name that you passed to ``named(_:)``. Defaults to nil, for an agent without a name.
     ///   - name: The name given to ``named(_:)``. Defaults to nil, for an agent without a name.
     public func explainRequests(of agent: NetworkAgent, named name: String? = nil) {
         explainers.add(agent, name)
     }
 
-    /// Records an event. The agent calls it.
+    /// Records an event. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         store.record(event, of: activity, agent: nil)
     }
 
-    /// For tests.
+    /// The IDs of all recorded activities, for tests.
     var recordedIDs: [UInt64] { store.all.map(\.id) }
 
-    /// For tests.
+    /// The IDs of the activities that aren't masked yet, for tests.
     var unmaskedIDs: [UInt64] { store.all.filter { $0.known.masked == nil }.map(\.id) }
 
-    /// For tests.
+    /// Everything that the inspector knows, as text, for tests.
     var everything: String {
         store.all.map { record in
             String(decoding: JSONText.details(of: store.masked(record)), as: UTF8.self)

@@ -3,15 +3,15 @@ import ErrandEssentials
 import ErrandRedaction
 import Synchronization
 
-/// An exchange that isn't masked yet, so it contains secrets.
+/// An exchange (a sent request and its response) that isn't masked yet, so it contains secrets.
 final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
-        /// When the next exchange began. Nil if this exchange has received a response.
+        /// The time when the activity's next exchange began. It's nil if this exchange has received a response.
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// Keeping the event is cheaper than copying its many fields.
+        /// The transport's event with the timings. Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -22,7 +22,8 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// Since the recording began. Unlike an instant, a duration is copied without calling the runtime.
+    /// The time from the start of the recording to the start of this exchange. It's a duration, because a duration is
+    /// copied without calling the runtime, unlike an instant.
     let start: Duration
     private let state = Mutex(State())
 
@@ -31,7 +32,7 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// The timings follow the end of the body.
+    /// Whether the exchange is complete. The timings arrive after the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
@@ -59,7 +60,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    /// The transport may have failed after the response's head.
+    /// Adds the response that an error contains. The transport may have failed after it received the response's head.
     func add(evidence outcome: ActivityOutcome, limit: Int) {
         guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network
@@ -99,9 +100,9 @@ final class ExchangeDraft: Sendable {
     }
 
     func masked(_ ending: EndedExchange.Ending, _ secrets: inout HeaderSecrets) -> RecordedExchange {
-        // Masking searches the whole exchange, so it happens after unlocking.
+        // The exchange is masked after unlocking, because masking searches the whole exchange.
         let state = state.withLock { $0 }
-        // Events leave out streamed bodies, so use the number of transferred bytes.
+        // Events don't contain streamed bodies, so the number of transferred bytes is used too.
         let passed = max(state.progress.received, Int64(state.received.count))
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         let parts = RecordedExchange.maskedParts(
@@ -119,7 +120,7 @@ extension TransportEvent {
     fileprivate var isTimings: Bool { if case .timings = self { true } else { false } }
 }
 
-/// A finished exchange. It contains secrets until the recorder's queue masks it, within seconds.
+/// A finished exchange. It contains secrets until the recorder masks it on its own queue, within seconds.
 final class EndedExchange: Sendable {
     struct Ending: Sendable {
         let activity: Activity.ID
@@ -131,7 +132,7 @@ final class EndedExchange: Sendable {
 
     private enum State {
         case clear(ExchangeDraft)
-        // Indirect, to keep exchanges small: most are dropped before they're masked.
+        // This case is indirect to keep values small, because most exchanges are dropped before they're masked.
         indirect case masked(RecordedExchange)
     }
 
@@ -155,9 +156,12 @@ final class EndedExchange: Sendable {
         }
     }
 
+    /// Returns the exchange with its secrets masked.
+    ///
     /// - Parameters:
-    ///   - secrets: The secrets in the headers of the last masked exchange, because most exchanges share them.
-    ///   - isKept: Whether the exchange may be read again.
+    ///   - secrets: The secrets in the headers of the exchange that was masked last. Most exchanges share their
+    ///     secrets.
+    ///   - isKept: Whether to keep the result, because the exchange may be read again.
     func masked(_ secrets: inout HeaderSecrets, isKept: Bool = true) -> RecordedExchange {
         let known = state.withLock { $0 }
         switch known {
@@ -177,7 +181,7 @@ final class ActivityDraft: Sendable {
         var stream: StreamCount?
         var socket: SocketDraft?
         var exchange: ExchangeDraft?
-        /// Earlier exchanges that have failed or are still running.
+        /// The activity's earlier exchanges that have failed or are still running.
         var pending: [ExchangeDraft] = []
     }
 
@@ -203,7 +207,7 @@ final class ActivityDraft: Sendable {
             guard let last, !last.isComplete else { return last }
             last.supersede(at: now)
             state.pending.append(last)
-            // A limit, because a request may be retried forever.
+            // The number of exchanges is limited, because a request may be retried forever.
             return state.pending.count > 64 ? state.pending.removeFirst() : nil
         }
     }

@@ -5,7 +5,8 @@ import ErrandRedaction
 import ErrandSupport
 import Synchronization
 
-/// Records the exchanges of agents. Turn a recording into an HTTP Archive, a waterfall page or counters.
+/// An accessory that records the requests that agents send, and the responses. You can turn a recording into an HTTP
+/// Archive, a waterfall page or counters.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
@@ -16,10 +17,13 @@ import Synchronization
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// The recorder keeps the newest finished exchanges and activities, up to a number and a size. Recorded values never
-/// contain secrets: see ``Errand/Redaction``. The recorder masks an exchange on its own queue one second after the end,
-/// or earlier if you read it. This doesn't delay responses. The recorder doesn't read bodies: it receives bounded
-/// copies of the transferred bytes. Several agents can share a recorder. You can use it from any thread.
+/// The recorder keeps the newest finished exchanges and activities, up to a number and a size. An exchange is a request
+/// that was sent, and its response. Several agents can share a recorder. You can use a recorder from any thread.
+///
+/// Recorded values never contain secrets. See ``Errand/Redaction``. The recorder masks an exchange on its own queue one
+/// second after the end of the exchange, or when you read the recording. Masking doesn't delay responses.
+///
+/// The recorder doesn't read bodies. It receives bounded copies of the bytes that are transferred anyway.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
         var running = NumberedTable<ActivityDraft>()
@@ -31,7 +35,7 @@ public final class ExchangeRecorder: Accessory {
         var metrics: NetworkMetrics
     }
 
-    /// The number of bytes to keep of each body. Defaults to 0.
+    /// The maximum number of bytes to keep of each body. Defaults to 0.
     public let maximumBodyBytes: Int
     private let maximumExchanges: Int
     private let maximumBytes: Int
@@ -42,26 +46,26 @@ public final class ExchangeRecorder: Accessory {
     private let time: any TimeSource
     private let origin: ContinuousClock.Instant
     private let state: Mutex<State>
-    /// The secrets of the last masked exchange. Kept, because the next exchange usually has the same secrets, and finding
-    /// them costs more than masking.
+    /// The secrets of the exchange that was masked last. The recorder keeps these secrets, because the next exchange
+    /// usually has the same secrets, and finding secrets costs more than masking them.
     private let secrets: Mutex<HeaderSecrets>
     private let queue = DispatchQueue(label: "errand-recorder")
 
     /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - maximumBodyBytes: The number of bytes to keep of each body. Defaults to 0.
-    ///   - maximumExchanges: The number of newest exchanges, and of newest activities, to keep. Defaults to 1,000 each.
-    ///     With 0, the recorder only counts, which costs much less.
+    ///   - maximumBodyBytes: The maximum number of bytes to keep of each body. Defaults to 0.
+    ///   - maximumExchanges: The maximum number of exchanges to keep, and of activities. The newest are kept. Defaults
+    ///     to 1,000 each. With 0, the recorder only counts, which costs much less.
     ///   - maximumBytes: The approximate memory limit in bytes for exchanges, and for activities. Defaults to 64 MiB
     ///     each.
-    ///   - maximumHosts: The number of hosts with separate counters. Defaults to 100.
-    ///   - maximumSocketMessages: The number of newest messages to keep of each WebSocket, with up to
-    ///     `maximumBodyBytes` of each. Defaults to 1,000.
+    ///   - maximumHosts: The maximum number of hosts with separate counters. Defaults to 100.
+    ///   - maximumSocketMessages: The maximum number of messages to keep of each WebSocket, with up to
+    ///     `maximumBodyBytes` of each message. The newest are kept. Defaults to 1,000.
     ///   - maximumSocketBytes: The approximate memory limit in bytes for a WebSocket's messages. Defaults to 1 MiB.
     ///     Open sockets don't count toward `maximumBytes`.
     ///   - redaction: The rules for masking secrets.
-    ///   - time: The clock of the agents.
+    ///   - time: The time source of the agents that use the recorder.
     public init(
         maximumBodyBytes: Int = 0, maximumExchanges: Int = 1000, maximumBytes: Int = 64 << 20,
         maximumHosts: Int = 100, maximumSocketMessages: Int = 1000, maximumSocketBytes: Int = 1 << 20,
@@ -84,20 +88,21 @@ public final class ExchangeRecorder: Accessory {
             metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// Whether the recorder keeps WebSocket messages. True unless a limit is 0.
+    /// Whether the recorder keeps WebSocket messages. It does unless a limit is 0.
     public var observesMessages: Bool { maximumSocketMessages > 0 }
 
-    /// True for streams, whose notes contain their counts.
+    /// Returns true for streams, because their notes contain their counts.
     public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
 
-    /// The exchanges and activities that have ended, followed by the opening handshakes of open WebSockets.
+    /// The exchanges and activities that have ended. After them, the recording contains the opening handshakes of open
+    /// WebSockets.
     public var recording: Recording { recording(of: state.withLock { $0 }, isKept: true) }
 
-    /// The counters of all activities that have ended, including dropped ones.
+    /// The counters of all activities that have ended, including activities that were dropped from the recording.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
 
-    /// Returns the recording and starts a new one. An activity that's still running goes into the new recording. An
-    /// open socket is in both.
+    /// Returns the recording and starts a new recording. An activity that's still running becomes part of the new
+    /// recording. An open WebSocket becomes part of both recordings.
     @discardableResult
     public func reset() -> Recording {
         let old = state.withLock { state in
@@ -121,7 +126,7 @@ public final class ExchangeRecorder: Accessory {
             metrics: state.metrics)
     }
 
-    /// Records an event. The agent calls it.
+    /// Records an event. The agent calls this method.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -145,7 +150,7 @@ public final class ExchangeRecorder: Accessory {
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
         case .note(let note):
-            // Compares the types first, because a failing cast is slower.
+            // The types are compared before the cast, because a cast that fails is slower.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity)?.change { $0.stream = count }
@@ -183,8 +188,8 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Later and in batches, so responses aren't delayed. Under load, most exchanges are dropped before they need
-        // masking.
+        // Exchanges are masked later and in batches, so that responses aren't delayed. Under load, most exchanges are
+        // dropped before they have to be masked.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 
@@ -258,10 +263,10 @@ public final class ExchangeRecorder: Accessory {
     }
 }
 
-/// Keeps the newest elements, up to a number and a total cost.
+/// A history that keeps the newest elements, up to a number and a total cost.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
-    /// Earlier slots are empty, and are removed in batches.
+    /// The index of the first slot in use. Slots before it are empty, and are removed in batches.
     private var first = 0
     private(set) var cost = 0
     private let limit: Int
@@ -273,12 +278,12 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     var all: [Element] {
         var all: [Element] = []
         all.reserveCapacity(elements.count - first)
-        // A closure would copy each element once more.
+        // This is a loop, because a closure would copy each element once more.
         for index in first..<elements.count { if let element = elements[index].element { all.append(element) } }
         return all
     }
 
-    /// Positions count every element ever added.
+    /// The position after the last element. Positions count all elements that were ever added.
     var end: Int { dropped + elements.count - first }
 
     subscript(position: Int) -> Element? {

@@ -1,11 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// The outcome of a recorded activity. No cases will be added.
+/// The outcome of a recorded activity. Later versions won't add cases.
 public enum RecordedOutcome: Sendable, Hashable {
     /// The activity succeeded.
     case success
-    /// The activity failed: the code of an ``Errand/ErrandError``, or the type of another error.
+    /// The activity failed. The text is the code of an ``Errand/ErrandError``, or the type of another error.
     case failure(String)
     /// The activity was cancelled.
     case cancelled
@@ -19,28 +19,28 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
     public var parent: Activity.ID?
     /// The kind of activity, such as a request or a batch.
     public var kind: ActivityKind
-    /// The label, with secrets masked.
+    /// The activity's label. Secrets in it are masked.
     public var label: String
-    /// The lowercase host in the URL that the agent built, before filters and redirects. Nil for batches and chains, or
-    /// if the request couldn't be built.
+    /// The lowercase host in the URL that the agent built, before filters and redirects. It's nil for batches and
+    /// chains, and if the request couldn't be built.
     public var host: String?
-    /// When the activity started.
+    /// The time when the activity started.
     public var date: Date
-    /// The start as time since the recording began, by a monotonic clock.
+    /// The time from the start of the recording to the start of the activity, according to a monotonic clock.
     public var offset: Duration
-    /// How long the activity took.
+    /// The time that the activity took.
     public var duration: Duration
-    /// How the activity ended.
+    /// The way in which the activity ended.
     public var outcome: RecordedOutcome
-    /// The response's status, if the request succeeded.
+    /// The status of the response. It's nil if the request didn't succeed.
     public var status: Int?
-    /// Where the response came from, for example the network or a cache. Nil without a response.
+    /// The place where the response came from, for example the network or a cache. It's nil without a response.
     public var source: ResponseSource?
     /// The number of body bytes that the transport reported as sent.
     public var bytesSent: Int64
     /// The number of body bytes that the transport reported as received.
     public var bytesReceived: Int64
-    /// The amount received over a live stream. Nil for other activities.
+    /// The amount of data that a live stream has received. It's nil for other activities.
     public var stream: StreamCount?
 
     /// Creates an activity, for example for a test.
@@ -58,7 +58,7 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
 }
 
 extension RecordedOutcome {
-    /// Creates an outcome without the activity's values.
+    /// Creates an outcome from an activity's outcome. Leaves out the activity's values.
     public init(_ outcome: ActivityOutcome) {
         switch outcome {
         case .success: self = .success

@@ -2,20 +2,21 @@ public import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
-/// A copy of a body, or of its start, with secrets masked.
+/// A copy of a body or of its beginning. Secrets are masked.
 public struct RecordedBody: Sendable, Hashable {
-    /// The copy. Empty if the body is empty or wasn't copied.
+    /// The copied bytes. They're empty if the body is empty or wasn't copied.
     public var data: Data
-    /// The number of the body's bytes in the copy. The size of ``data`` differs if secrets are masked.
+    /// The number of bytes that were copied from the body. ``data`` can have another size, because secrets in it are
+    /// masked.
     public var copiedBytes: Int
-    /// The size of the whole body in bytes, if known.
+    /// The size of the whole body in bytes. It's nil if the size is unknown.
     public var length: Int64?
-    /// The body's `Content-Type`, if known.
+    /// The body's `Content-Type`. It's nil if the type is unknown.
     public var contentType: String?
-    /// Why the copy was left out. Nil if it wasn't.
+    /// The reason why the body wasn't copied. It's nil if the body was copied.
     public var omission: String?
 
-    /// Creates a body. It's complete unless `length` exceeds the number of copied bytes.
+    /// Creates a body. The copy counts as complete unless `length` is greater than the number of copied bytes.
     public init(
         _ data: Data = Data(), length: Int64? = nil, contentType: String? = nil, copiedBytes: Int? = nil,
         omission: String? = nil
@@ -25,10 +26,10 @@ public struct RecordedBody: Sendable, Hashable {
         self.length = length ?? (data.isEmpty ? nil : Int64(data.count))
     }
 
-    /// Whether the copy contains only the body's start.
+    /// Whether the copy contains only the beginning of the body.
     public var isTruncated: Bool { (length ?? 0) > Int64(copiedBytes) }
 
-    /// The copy as text, or nil if it isn't UTF-8. Leaves out a character that was cut at the end.
+    /// The copy as text, or nil if it isn't UTF-8. If the copy ends within a character, this character is left out.
     public var text: String? {
         if data.contains(0) { return nil }
         if let text = String(validating: data, as: UTF8.self) { return text }
@@ -42,8 +43,8 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
-    /// Copies a body and masks the values of members and items with secret names, such as `password`. Call ``mask(_:)``
-    /// afterwards, to mask secrets known from other parts of the exchange.
+    /// Creates a masked copy of a body. Masks the values of members and items whose names are secret, such as
+    /// `password`. Call ``mask(_:)`` afterwards, to mask secrets that are known from other parts of the exchange too.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -52,11 +53,11 @@ extension RecordedBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - data: The body, or its start.
-    ///   - contentType: The body's `Content-Type`. If it's nil, the default, the type is guessed.
-    ///   - contentCoding: The bytes' `Content-Encoding`. Defaults to nil.
-    ///   - length: The whole body's size in bytes. Defaults to the copy's size.
-    ///   - redactor: Remembers the masked secrets.
+    ///   - data: The body, or its beginning.
+    ///   - contentType: The body's `Content-Type`. Defaults to nil: the type is guessed.
+    ///   - contentCoding: The `Content-Encoding` of the bytes. Defaults to nil.
+    ///   - length: The size of the whole body in bytes. Defaults to the size of the copy.
+    ///   - redactor: Masks the secrets, and remembers them.
     public init(
         masking data: Data, contentType: String? = nil, contentCoding: String? = nil, length: Int64? = nil,
         by redactor: inout Redactor
@@ -77,6 +78,6 @@ extension RecordedBody {
         (copiedBytes, self.omission) = (data.count, omission)
     }
 
-    /// Masks the secrets that a redactor remembers.
+    /// Masks the secrets that a redactor has remembered.
     public mutating func mask(_ redactor: Redactor) { data = redactor.masking(data) }
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request that was sent and its response, with secrets masked and bodies bounded.
+/// A request that was sent, and its response. Secrets are masked, and bodies are bounded.
 ///
 /// Each retry and each redirect is a separate exchange. A cached response isn't an exchange.
 public struct RecordedExchange: Sendable, Hashable {
@@ -9,15 +9,15 @@ public struct RecordedExchange: Sendable, Hashable {
     public struct Request: Sendable, Hashable {
         /// The request's method.
         public var method: HTTPMethod
-        /// The absolute URL without credentials and fragment, with secret query items masked. A string, because the
-        /// mask isn't valid in a URL.
+        /// The absolute URL without credentials and fragment. Secret query items are masked. The URL is a string,
+        /// because the mask isn't valid in a URL.
         public var url: String
-        /// The header fields, with secrets masked.
+        /// The header fields. Secrets in them are masked.
         public var headers: HTTPHeaders
-        /// The body, as far as it was copied.
+        /// The part of the body that was copied.
         public var body: RecordedBody
 
-        /// Creates a request. Defaults to a GET without headers and a body.
+        /// Creates a request. By default, it's a GET request without headers and body.
         public init(
             _ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = [:],
             body: RecordedBody = RecordedBody()
@@ -30,16 +30,16 @@ public struct RecordedExchange: Sendable, Hashable {
     public struct Response: Sendable, Hashable {
         /// The status code.
         public var status: Int
-        /// The HTTP version: "1.1", "2" or "3". Nil if the transport didn't report it.
+        /// The HTTP version: "1.1", "2" or "3". It's nil if the transport didn't report the version.
         public var version: String?
-        /// The header fields, with secrets masked.
+        /// The header fields. Secrets in them are masked.
         public var headers: HTTPHeaders
-        /// The body, as far as it was copied. It's decoded if the transport decodes content codings.
+        /// The part of the body that was copied. The body is decoded if the transport decodes content codings.
         public var body: RecordedBody
-        /// The redirect's `Location`, with secrets masked. Nil without that field.
+        /// The `Location` of a redirect. Secrets in it are masked. It's nil without this field.
         public var redirectURL: String?
 
-        /// Creates a response. Defaults to no headers and no body.
+        /// Creates a response. By default, it has neither headers nor a body.
         public init(
             status: Int, version: String? = nil, headers: HTTPHeaders = [:], body: RecordedBody = RecordedBody(),
             redirectURL: String? = nil
@@ -51,31 +51,31 @@ public struct RecordedExchange: Sendable, Hashable {
 
     /// The request that was sent.
     public var request: Request
-    /// The response. Nil if its head didn't arrive.
+    /// The response. It's nil if the response's head didn't arrive.
     public var response: Response?
-    /// The messages of the WebSocket that this exchange opened. Nil for other exchanges.
+    /// The messages of the WebSocket that this exchange opened. It's nil for other exchanges.
     public var webSocket: RecordedWebSocket?
-    /// The activity that sent the request. Nil for an exchange from a file.
+    /// The ID of the activity that sent the request. It's nil for an exchange from a file.
     public var activity: Activity.ID?
     /// The batch, chain or request that the activity belongs to.
     public var parent: Activity.ID?
-    /// The label, with secrets masked.
+    /// The activity's label. Secrets in it are masked.
     public var label: String
-    /// The activity's attempt, counted from 1.
+    /// The number of the activity's attempt, from 1.
     public var attempt: Int
-    /// The attempt's hop, counted from 1. Each redirect adds a hop.
+    /// The number of the request within the attempt, from 1. It's above 1 for requests that follow a redirect.
     public var hop: Int
-    /// When the transport received the request.
+    /// The time when the transport received the request.
     public var date: Date
-    /// The start as time since the recording began, by a monotonic clock.
+    /// The time from the start of the recording to the start of the exchange, according to a monotonic clock.
     public var offset: Duration
-    /// The time from the start to the end.
+    /// The time that the exchange took.
     public var duration: Duration
-    /// The time from the start to the response's head. Nil if it didn't arrive.
+    /// The time from the start of the exchange to the response's head. It's nil if the head didn't arrive.
     public var timeToHead: Duration?
     /// The transport's measurements, if it reported them.
     public var timings: TransferTimings?
-    /// The activity's outcome, if this was its last exchange.
+    /// The activity's outcome, if this was the activity's last exchange.
     public var outcome: RecordedOutcome?
 
     /// Creates an exchange, for example from a file.
@@ -94,10 +94,10 @@ public struct RecordedExchange: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The HTTP version: "1.1", "2" or "3". Nil if it wasn't reported.
+    /// The HTTP version: "1.1", "2" or "3". It's nil if neither the response nor the timings contain the version.
     public var version: String? { response?.version ?? timings?.httpVersion }
 
-    /// The approximate memory use in bytes, for example to bound a collection.
+    /// The approximate memory use in bytes. Use it, for example, to limit the memory of a collection.
     public var approximateByteCount: Int {
         func count(_ headers: HTTPHeaders) -> Int {
             headers.reduce(0) { $0 + 80 + $1.name.rawName.utf8.count + $1.value.utf8.count }
@@ -108,24 +108,24 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// Creates an exchange from one with secrets. Masks each secret in every part of the exchange.
+    /// Creates an exchange from a request and a response with secrets. Masks each secret in every part of the exchange.
     ///
     /// ```swift
     /// var recorded = RecordedExchange(masking: exchange.http, response: response, received: response.data, date: .now)
     /// recorded.timeToHead = .milliseconds(40)
     /// ```
     ///
-    /// Use it in your own recording transport or filter. Set numbers and times afterwards.
+    /// Use this initializer in your own recording transport or filter. Set numbers and times afterwards.
     ///
     /// - Parameters:
     ///   - request: The request that was sent. Its body isn't read.
-    ///   - sent: The copy of the request's body, or its start. Defaults to empty.
+    ///   - sent: A copy of the request's body, or of the body's beginning. Defaults to empty.
     ///   - response: The response, or nil if its head didn't arrive. Its body isn't read.
-    ///   - received: The copy of the response's body, or its start. Defaults to empty.
+    ///   - received: A copy of the response's body, or of the body's beginning. Defaults to empty.
     ///   - receivedLength: The size of the response's whole body in bytes. Defaults to the size that the response
-    ///     reports, or the copy's size.
+    ///     reports, or to the size of the copy.
     ///   - label: The activity's label. Defaults to empty.
-    ///   - date: When the transport received the request.
+    ///   - date: The time when the transport received the request.
     ///   - redaction: The rules for masking secrets.
     public init(
         masking request: HTTPRequest, sent: Data = Data(), response: HTTPResponse? = nil, received: Data = Data(),
@@ -144,7 +144,7 @@ extension RecordedExchange {
         self.init(parts, date: date)
     }
 
-    /// Changing each value would copy the whole exchange.
+    /// Creates an exchange with all values, because changing each value later would copy the whole exchange.
     init(
         _ parts: consuming MaskedParts, activity: Activity.ID? = nil, parent: Activity.ID? = nil, attempt: Int = 1,
         hop: Int = 1, date: Date, offset: Duration = .zero, duration: Duration = .zero, timeToHead: Duration? = nil,
@@ -163,7 +163,7 @@ extension RecordedExchange {
         _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
         _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
     ) -> MaskedParts {
-        // Each part's secrets are collected first, and then masked in all parts.
+        // The secrets in all parts are collected first. Then each secret is masked in all parts.
         var request = Request(request, sent, &redactor)
         var response = response.map { Response($0, received, receivedLength, &redactor) }
         let label = redactor.url(label)
@@ -174,7 +174,7 @@ extension RecordedExchange {
         return (request, response, webSocket, redactor.masking(label))
     }
 
-    /// Masks the secrets that a redactor remembers, for example from another exchange.
+    /// Masks the secrets that a redactor has remembered, for example from another exchange.
     public mutating func mask(_ redactor: Redactor) {
         request.mask(redactor)
         response?.mask(redactor)
@@ -184,7 +184,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange {
-    /// A request that isn't masked yet. Doesn't keep the body in memory until then.
+    /// A request that isn't masked yet. It doesn't keep the request's body in memory.
     struct ClearRequest: Sendable {
         let method: HTTPMethod
         let url: String
@@ -233,7 +233,7 @@ extension RecordedExchange.Response {
         _ response: RecordedExchange.ClearResponse, _ received: Data, _ length: Int64?, _ redactor: inout Redactor
     ) {
         let headers = redactor.headers(response.headers)
-        // A stream may report 0 for an unknown length.
+        // A stream may report a length of 0 if the length is unknown.
         func positive(_ length: Int64?) -> Int64? { (length ?? 0) > 0 ? length : nil }
         let known = positive(length) ?? positive(response.length)
         let redirectURL = response.headers[.location].map { redactor.url($0) }
@@ -251,7 +251,7 @@ extension RecordedExchange.Response {
     }
 }
 
-/// The consecutive phases of an exchange. A phase is nil if it didn't happen or isn't known.
+/// The phases of an exchange, one after another. A phase is nil if it didn't happen or isn't known.
 public struct ExchangePhases: Sendable, Hashable {
     /// The wait for a connection.
     public var blocked: Duration?
@@ -263,7 +263,7 @@ public struct ExchangePhases: Sendable, Hashable {
     public var secure: Duration?
     /// Sending the request and its body.
     public var send: Duration?
-    /// The wait for the response's first byte. Includes sending the request if ``send`` isn't known.
+    /// The wait for the response's first byte. If ``send`` is nil, this includes sending the request.
     public var wait: Duration
     /// Receiving the response.
     public var receive: Duration
@@ -296,7 +296,8 @@ public struct ExchangePhases: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The phases as measured by the transport, or else by the recorder.
+    /// The phases of the exchange. The transport has measured them. If it hasn't, they come from the recorder's own
+    /// times.
     public var phases: ExchangePhases {
         if let timings, let total = timings.total { return ExchangePhases(timings, total: total) }
         return ExchangePhases(timeToHead: timeToHead, duration: duration)

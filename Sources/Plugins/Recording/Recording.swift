@@ -8,7 +8,7 @@
 // Apps that record also need to mask bodies.
 @_exported public import ErrandRedaction
 
-/// Recorded exchanges and activities, without secrets.
+/// A recording: exchanges and activities without secrets. An exchange is a request that was sent, and its response.
 ///
 /// ```swift
 /// let slow = recorder.recording.exchanges.filter { $0.duration > .seconds(1) }
@@ -16,13 +16,13 @@
 public struct Recording: Sendable {
     /// The exchanges, in the order in which they ended.
     public var exchanges: [RecordedExchange]
-    /// The activities, in the order in which they ended. Empty for a recording from a file.
+    /// The activities, in the order in which they ended. It's empty for a recording from a file.
     public var activities: [RecordedActivity]
-    /// The number of earlier exchanges dropped because of the recorder's limits.
+    /// The number of earlier exchanges that were dropped because of the recorder's limits.
     public var droppedExchanges: Int
-    /// The number of earlier activities dropped because of the recorder's limits.
+    /// The number of earlier activities that were dropped because of the recorder's limits.
     public var droppedActivities: Int
-    /// The counters of all activities, including dropped ones.
+    /// The counters of all activities, including activities that were dropped.
     public var metrics: NetworkMetrics
 
     /// Creates a recording.
@@ -30,9 +30,9 @@ public struct Recording: Sendable {
     /// - Parameters:
     ///   - exchanges: The exchanges, oldest first. Defaults to empty.
     ///   - activities: The activities, in the order in which they ended. Defaults to empty.
-    ///   - droppedExchanges: The number of dropped earlier exchanges. Defaults to 0.
-    ///   - droppedActivities: The number of dropped earlier activities. Defaults to 0.
-    ///   - metrics: The counters. Defaults to nil, which counts the activities.
+    ///   - droppedExchanges: The number of earlier exchanges that were dropped. Defaults to 0.
+    ///   - droppedActivities: The number of earlier activities that were dropped. Defaults to 0.
+    ///   - metrics: The counters. Defaults to nil, which counts the given activities.
     public init(
         exchanges: [RecordedExchange] = [], activities: [RecordedActivity] = [], droppedExchanges: Int = 0,
         droppedActivities: Int = 0, metrics: NetworkMetrics? = nil

@@ -1,21 +1,22 @@
 public import Errand
 import ErrandEssentials
 
-/// A request that a replay can't answer, with the nearest recorded request and the differences. Secrets are masked, and
-/// bodies are left out.
+/// An error of a request that a replay can't answer. It contains the nearest recorded request and the differences.
+/// Secrets are masked, and bodies are left out.
 public struct ReplayError: CodedError, Sendable {
     /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<ReplayError>
 
     /// The kind of failure. Stable, so you can use it in metrics.
     public var code: Code
-    /// The request. Nil for ``Code/unusedEntries``.
+    /// The request. It's nil for the code ``Code/unusedEntries``.
     public var request: HTTPRequest?
-    /// The recorded request with the fewest differences. Nil if the recording is empty.
+    /// The recorded request with the fewest differences. It's nil if the recording is empty.
     public var nearest: ReplayEntry?
-    /// How the request differs from the nearest entry. One line each, such as "query page: recorded 2, requested 3".
+    /// The differences between the request and the nearest entry. Each text is a line such as "query page: recorded 2,
+    /// requested 3".
     public var differences: [String]
-    /// The unused entries, for ``Code/unusedEntries``.
+    /// The entries that weren't used. It's empty unless the code is ``Code/unusedEntries``.
     public var unused: [ReplayEntry]
     private var url = ""
 
@@ -28,7 +29,7 @@ public struct ReplayError: CodedError, Sendable {
         if let request { url = request.line(redaction) }
     }
 
-    /// The code, and several lines for a test's log.
+    /// The code and the details, as several lines of text for a test's log.
     public var description: String { "\(code): \(text)" }
 
     private var text: String {
@@ -55,7 +56,7 @@ extension FailureCode<ReplayError> {
     public static var exhausted: Self { Self("exhausted", 2) }
     /// The request opens a connection for another protocol, such as WebSocket, which can't be replayed.
     public static var notReplayed: Self { Self("notReplayed", 4) }
-    /// Some entries weren't used; see ``ReplayTransport/checkAllUsed()``.
+    /// Some entries weren't used. See ``ReplayTransport/checkAllUsed()``.
     public static var unusedEntries: Self { Self("unusedEntries", 3) }
 }
 
@@ -66,7 +67,7 @@ extension HTTPRequest {
     }
 }
 
-/// A failure to read or write an HTTP Archive, with its position in the file.
+/// A failure to read or write an HTTP Archive. It contains the position in the file.
 ///
 /// ```swift
 /// do { try ReplayTransport(har: file) } catch let error as HARError {
@@ -74,7 +75,7 @@ extension HTTPRequest {
 /// }
 /// ```
 ///
-/// The description contains only the format's own names from the file.
+/// Of the file's content, the description contains only names that are part of the format.
 public struct HARError: CodedError, Sendable, Hashable {
     /// The error codes. More may be added, so write a `default` in a `switch`.
     public typealias Code = FailureCode<HARError>
@@ -83,9 +84,10 @@ public struct HARError: CodedError, Sendable, Hashable {
     public var code: Code
     /// Describes the failure, with the expected and the actual value.
     public var message: String
-    /// The value's path, such as "log.entries[3].request.url", with indices from 0. Empty for the whole file.
+    /// The path of the value, such as "log.entries[3].request.url". Indices begin with 0. It's empty if the whole file
+    /// failed.
     public var path: String
-    /// The number of bytes before the failure in the file. Nil if the file couldn't be opened or written.
+    /// The position of the failure in the file, in bytes. It's nil if the file couldn't be opened or written.
     public var byte: Int?
 
     init(_ code: Code, _ message: String, path: String = "", byte: Int? = nil) {
@@ -116,6 +118,6 @@ extension FailureCode<HARError> {
     public static var notHAR: Self { Self("notHAR", 4) }
     /// A value, or the list of all entries, exceeds the limit.
     public static var tooLarge: Self { Self("tooLarge", 5) }
-    /// A body isn't Base64, although its entry says so.
+    /// A body isn't valid Base64, although its entry marks it as Base64.
     public static var damagedBody: Self { Self("damagedBody", 6) }
 }

@@ -13,7 +13,7 @@ final class ReplayRecorder: Sendable {
         var secrets: Redactor
     }
 
-    /// In bytes.
+    /// The maximum size of a body in bytes.
     static let bodyLimit = 64 << 20
     /// The maximum size of all unsaved exchanges in bytes.
     static let costLimit = 512 << 20
@@ -23,7 +23,7 @@ final class ReplayRecorder: Sendable {
 
     init(_ redaction: Redaction) {
         self.redaction = redaction
-        // Short names with many meanings, such as `code`, don't make their values secret in all exchanges.
+        // Names with many meanings, such as `code`, don't make a value secret in all exchanges.
         var shared = redaction
         shared.secretWords = []
         state = Mutex(State(secrets: Redactor(shared)))
@@ -100,7 +100,7 @@ final class ReplayRecorder: Sendable {
         var request = request
         request.body = .stream(length: body.length, contentType: body.contentType) {
             let opened = try body.open()
-            // Ends the copy at the announced length, because a transport may not read further.
+            // The copy ends at the announced length, because a transport may not read further.
             let source = RecordingBody(opened, upTo: opened.length) { data in
                 upload.data.withLock { $0 = data ?? Data() }
             }
@@ -114,7 +114,8 @@ final class ReplayRecorder: Sendable {
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
-        // Coded bodies can't be masked, and codings of the same content may differ.
+        // A request body with a content coding is decoded, because coded bytes can't be masked. Besides, the same
+        // content may have different coded bytes.
         if let coding = request.headers[.contentEncoding],
             let plain = ContentCodings.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {
@@ -147,7 +148,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Skips cookies, because many aren't secrets.
+    /// Collects the secrets in a request. Skips cookies, because many cookies aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -169,9 +170,11 @@ final class RecordingBody: HTTPBodySource {
     private let chunks: BodyChunks
     private let copy = Mutex<Data?>(Data())
     private let hasEnded = Atomic(false)
-    /// Bytes left until the body counts as complete, even if it isn't read to the end. Nil if only the end counts.
+    /// The number of bytes after which the body counts as complete, even if it isn't read to the end. It's nil if the
+    /// body is complete only at its end.
     private let left: Mutex<Int64?>
-    /// Receives nil if the body wasn't read to the end or exceeds the limit.
+    /// Called at the end of the body with all bytes. Called with nil if the body wasn't read to the end or exceeds the
+    /// limit.
     private let end: @Sendable (Data?) -> Void
 
     init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {

@@ -4,7 +4,8 @@ public import ErrandRecording
 import ErrandSupport
 import Synchronization
 
-/// Answers requests from recorded traffic: an HTTP Archive (HAR 1.2) from Errand, Chromium, Firefox or mitmproxy.
+/// A transport that answers requests with recorded responses. The recording is an HTTP Archive (HAR 1.2) from Errand,
+/// Chromium, Firefox or mitmproxy.
 ///
 /// ```swift
 /// let replay = try ReplayTransport(har: folder.appending(path: "sign-in.har"))
@@ -13,14 +14,16 @@ import Synchronization
 /// try replay.checkAllUsed()
 /// ```
 ///
-/// A request gets the response that was recorded for the same method and URL. Repeated requests use each recorded
-/// response once, in the order of the file. Redirects, failures and bodies are replayed as recorded. A request that
-/// isn't in the recording throws ``ReplayError``, which contains the nearest entry and the differences. To send or
-/// record such requests, choose another ``ReplayMode``. WebSockets can't be replayed, but these modes pass them on.
+/// A request gets the response that was recorded for the same method and URL. If a request is repeated, each recorded
+/// response is used once, in the order of the file. Redirects, failures and bodies are replayed as they were recorded.
 ///
-/// A file above 4 MiB stays open, and bodies are read on demand, so a 1 GB file needs little memory. Each transport
-/// tracks its own usage, so give each parallel test its own transport. They can share a file. You can use a transport
-/// from any thread.
+/// A request that isn't in the recording throws ``ReplayError``, which contains the nearest entry and the differences.
+/// To send or record such requests, choose another ``ReplayMode``. WebSockets can't be replayed. In the other modes,
+/// the mode's transport opens them.
+///
+/// A file above 4 MiB stays open, and bodies are read on demand, so a file of 1 GB needs little memory. Each transport
+/// keeps track of the entries that it has used. Therefore, use a separate transport in each parallel test. Several
+/// transports can use the same file. You can use a transport from any thread.
 public final class ReplayTransport: Transport {
     private struct State {
         var uses: [Int: Int] = [:]
@@ -29,7 +32,7 @@ public final class ReplayTransport: Transport {
         var unmatched: [String] = []
     }
 
-    /// The archive's URL. Nil if the archive is in memory.
+    /// The URL of the archive. It's nil if the archive is in memory.
     public let file: URL?
     let index: HARIndex
     let mode: ReplayMode
@@ -41,16 +44,16 @@ public final class ReplayTransport: Transport {
     let redaction: Redaction
     private let state = Mutex(State())
 
-    /// Opens an archive. Blocks while it reads the file. Memory use depends on the number of entries, not on the file's
-    /// size.
+    /// Opens an archive in a file. Blocks while it reads the file. The memory use depends on the number of entries, not
+    /// on the size of the file.
     ///
     /// - Parameters:
-    ///   - file: The archive. It must exist unless the mode records.
-    ///   - mode: What to do with requests. Defaults to ``ReplayMode/replayOnly``.
-    ///   - matching: Decides whether a request equals a recorded one. By default, compares method and URL.
-    ///   - timing: When responses arrive. Defaults to at once.
-    ///   - repeatsLastResponse: Whether the last recorded response also answers further equal requests. Otherwise they
-    ///     count as not recorded. Defaults to false.
+    ///   - file: The URL of the archive. The file must exist, unless the mode records.
+    ///   - mode: Determines which requests are answered, sent or recorded. Defaults to ``ReplayMode/replayOnly``.
+    ///   - matching: Decides whether a request equals a recorded request. By default, compares the method and the URL.
+    ///   - timing: Determines when responses arrive. By default, they arrive at once.
+    ///   - repeatsLastResponse: Whether further equal requests get the last recorded response again. If false, such
+    ///     requests count as not recorded. Defaults to false.
     ///   - redaction: The rules for masking secrets in new recordings, errors and reports.
     ///   - maximumIndexBytes: The approximate memory limit in bytes for methods, URLs and positions of entries.
     ///     Defaults to 128 MiB, which is enough for 300,000 entries.
@@ -77,7 +80,7 @@ public final class ReplayTransport: Transport {
         try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
     }
 
-    /// Opens an archive from a recorder or from code. The other parameters are the same as for a file.
+    /// Opens an archive that a recorder or your code has created. The other parameters are the same as for a file.
     ///
     /// ```swift
     /// let replay = try ReplayTransport(har: recorder.harFile())
@@ -175,7 +178,7 @@ public final class ReplayTransport: Transport {
 
     // MARK: Report
 
-    /// The entries that weren't used so far, in the order of the file.
+    /// The entries that haven't been used so far, in the order of the file.
     public var unusedEntries: [ReplayEntry] {
         let uses = state.withLock { $0.uses }
         return index.items.indices.filter { uses[$0] == nil }.map { ReplayEntry(index.items[$0], redaction) }
@@ -193,7 +196,7 @@ public final class ReplayTransport: Transport {
         return report
     }
 
-    /// Throws ``ReplayError/Code/unusedEntries`` if some entries weren't used. Call it at the end of a test.
+    /// Throws ``ReplayError/Code/unusedEntries`` if some entries weren't used. Call this method at the end of a test.
     public func checkAllUsed() throws {
         let unused = unusedEntries
         if !unused.isEmpty { throw ReplayError(.unusedEntries, unused: unused, redaction: redaction) }
@@ -201,11 +204,11 @@ public final class ReplayTransport: Transport {
 }
 
 extension ReplayTransport: ConnectingTransport {
-    /// Opens a connection for another protocol, such as WebSocket, over the mode's transport. The connection isn't
+    /// Opens a connection for another protocol, such as WebSocket, with the mode's transport. The connection isn't
     /// recorded.
     ///
-    /// - Throws: ``ReplayError/Code/notReplayed`` if the mode has no transport, or `transportUnavailable` if the
-    ///   transport can't open connections.
+    /// - Throws: ``ReplayError/Code/notReplayed`` if the mode doesn't have a transport, or `transportUnavailable` if
+    ///   the transport can't open connections.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         guard let transport = mode.transport else {
             note(request)
@@ -218,11 +221,13 @@ extension ReplayTransport: ConnectingTransport {
 }
 
 extension ReplayTransport {
-    /// The new exchanges, with secrets masked, in the order of their requests. Excludes the file's entries.
+    /// The exchanges that were recorded during the replay, in the order of their requests. Secrets are masked. The
+    /// file's entries aren't included.
     public var newExchanges: [RecordedExchange] { recorder.exchanges }
 
-    /// Saves the file's entries, byte for byte, followed by new entries. With ``ReplayMode/recordAll(over:)``, saves
-    /// only new entries. In other modes, doesn't rewrite the archive's own file without new entries.
+    /// Saves the recording. The file contains the archive's entries, byte for byte, followed by the new entries. In the
+    /// mode ``ReplayMode/recordAll(over:)``, it contains only new entries. In other modes, the archive's own file isn't
+    /// written if there aren't new entries.
     ///
     /// ```swift
     /// let cassette = try ReplayTransport(har: file, mode: .recordNew(over: .system))
@@ -230,10 +235,11 @@ extension ReplayTransport {
     /// try cassette.save()
     /// ```
     ///
-    /// Replaces the file atomically. Only its owner can read it. A response is included after its body was read to the
-    /// end.
+    /// This replaces the file atomically. Only its owner can read the file. The recording contains a response only if
+    /// its body was read to the end.
     ///
-    /// - Parameter file: The URL to save to. Defaults to the archive's own file. Required if the archive is in memory.
+    /// - Parameter file: The URL of the file to write. Defaults to the archive's own file. Required if the archive is
+    ///   in memory.
     /// - Throws: ``HARError/Code/fileFailed``.
     public func save(to file: URL? = nil) throws {
         guard let target = file ?? self.file else {
@@ -257,7 +263,7 @@ extension ReplayTransport {
         let file = try SystemFile(creating: path, mode: 0o600)
         let creator = HARFile.Creator(name: "Errand", version: ErrandInfo.version)
         let frame = HARFile(log: HARFile.Log(creator: creator, entries: []))
-        // Keys are sorted, so the version follows the list of entries.
+        // The keys are sorted, so the version comes after the list of entries.
         let parts = String(decoding: try frame.encoded(), as: UTF8.self).split(
             separator: "\"entries\" : [", maxSplits: 1)
         guard parts.count == 2, let bracket = parts[1].firstIndex(of: "]") else {

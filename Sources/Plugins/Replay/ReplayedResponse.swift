@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 import Synchronization
 
 struct ReplayedResponse {
-    /// Larger bodies, in bytes, are read on demand.
+    /// The size in bytes above which a body is read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -41,13 +41,15 @@ struct ReplayedResponse {
         }
     }
 
-    /// The recorded `redirectURL` replaces a `Location` that was masked completely. Only secrets are masked in it.
+    /// Replaces a `Location` that was masked completely with the recorded `redirectURL`, in which only secrets are
+    /// masked.
     private func restoreLocation(_ headers: inout HTTPHeaders) {
         guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
     }
 
-    /// Some programs write a body's type only next to its text. Without text, that type is only a guess.
+    /// Restores the type of a body, because some programs write the type only next to the body's text. If the text is
+    /// missing, the type is only a guess and isn't used.
     private func restoreType(_ headers: inout HTTPHeaders) {
         guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
             let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
@@ -92,10 +94,11 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// Some files of Firefox mark plain text as Base64. Returns such text if it has the recorded size.
+    /// Returns a text that is marked as Base64 but has the recorded size as plain text. Some files from Firefox contain
+    /// such texts.
     private func mislabelledText(_ range: Range<Int>) throws -> HARBody? {
-        // If every recorded size fits the decoded bytes (three for four characters), the mark is right. This avoids
-        // decoding most bodies.
+        // If each recorded size fits the decoded bytes (three bytes for four characters), the mark is right. Checking
+        // this first avoids decoding most bodies.
         guard entry.body.isBase64, sizes.contains(where: { $0 > range.count / 4 * 3 }) else { return nil }
         let path = "log.entries[\(number)].response.content.text"
         if try isValid(HARBody(source, range, isBase64: true, path: path)) { return nil }
@@ -122,7 +125,8 @@ struct ReplayedResponse {
         return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Most programs undo a body's content coding, so both fields may contradict the recorded body.
+    /// Corrects the fields for the content coding and the length. Most programs decode a body before they record it, so
+    /// both fields may contradict the recorded body.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -138,7 +142,7 @@ struct ReplayedResponse {
         case "gzip", "x-gzip": return bytes.starts(with: [0x1F, 0x8B])
         case "zstd": return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
         case "deflate": return bytes[0] & 0x0F == 8
-        // Other codings lack a signature, so only the length can tell.
+        // Other codings don't have a signature, so only the length shows whether the body is coded.
         default: return isAsLong
         }
     }
@@ -151,7 +155,7 @@ struct ReplayedResponse {
         return ErrandError(Self.code(text), "the recording has no response to this request")
     }
 
-    /// Errors of other programs are texts such as `net::ERR_NAME_NOT_RESOLVED`.
+    /// Returns the code for another program's error. Such an error is a text such as `net::ERR_NAME_NOT_RESOLVED`.
     private static func code(_ text: String) -> ErrandError.Code {
         let codes: [ErrandError.Code] = [
             .timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse,
@@ -200,8 +204,7 @@ private final class ReplayedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Restores a body's bytes from its recorded text. Programs write characters into an archive, whatever the body's
-/// charset was.
+/// Restores the bytes of a body from its recorded text. Archives contain characters, whatever charset the body had.
 enum RecordedText {
     /// - Parameter sizes: The possible sizes of the body, if the archive contains them.
     static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
@@ -213,7 +216,7 @@ enum RecordedText {
         if let known, known.name.hasPrefix("utf-16") {
             return wide(scalars, isBig: known.name.hasSuffix("be"), isMarked: charset?.lowercased() == "utf-16", sizes)
         }
-        // Browsers remove a byte order mark.
+        // If the recorded size is three bytes longer, the browser has removed a byte order mark, so it's added again.
         if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
         if isASCII { return text }
         if let known, known != .utf8, let bytes = EncodedText.bytes(scalars, in: known) { return bytes }
@@ -221,8 +224,8 @@ enum RecordedText {
         return Charset(label: "windows-1252").flatMap { EncodedText.bytes(scalars, in: $0) } ?? text
     }
 
-    /// - Parameter isMarked: Whether the charset's name lacks a byte order. The text then begins with a byte order
-    ///   mark, unless its size contradicts.
+    /// - Parameter isMarked: Whether the name of the charset lacks the byte order. The body then begins with a byte
+    ///   order mark, unless its recorded size contradicts this.
     private static func wide(
         _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
     ) -> [UInt8] {
@@ -238,10 +241,11 @@ enum RecordedText {
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 
-    /// For the charsets used so far. The standard defines 40.
+    /// The tables of the charsets that were used so far. The standard defines 40 charsets.
     private static let tables = Mutex<[Charset: Table]>([:])
 
-    /// Returns nil if a character isn't in the charset, or needs more than two bytes or an escape sequence.
+    /// Returns the bytes of a text in a charset. Returns nil if a character isn't in the charset, or if it needs more
+    /// than two bytes or an escape sequence.
     static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
         let table = table(of: charset)
         var bytes: [UInt8] = []
@@ -270,14 +274,14 @@ enum EncodedText {
         for byte in UInt8(0x80)...0xFF { add([byte]) }
         let pairs: Set<String> = ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"]
         if pairs.contains(charset.name) {
-            // The bytes of these two charsets' extensions come last, because the standard prefers other bytes for
-            // duplicate characters.
+            // In these two charsets, the bytes of extensions come last, because the standard prefers other bytes for
+            // the same characters.
             let extensions: ClosedRange<UInt8> = charset.name == "shift_jis" ? 0xED...0xEE : 0x81...0xA0
             let leads = (UInt8(0x81)...0xFE).filter { !extensions.contains($0) } + Array(extensions)
             for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }
         }
         if charset.name == "windows-1252" {
-            // Programs that follow Latin-1 literally keep control characters.
+            // Some programs treat this charset as Latin-1. In their recordings, these bytes are control characters.
             for byte in UInt8(0x80)...0x9F where table[Unicode.Scalar(byte)] == nil {
                 table[Unicode.Scalar(byte)] = [byte]
             }

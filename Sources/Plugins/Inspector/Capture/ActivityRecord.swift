@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The events of an activity. Contains secrets until the store masks it, one second after the activity's end.
+/// The events of an activity. It contains secrets until the store masks it, one second after the end of the activity.
 final class ActivityRecord: Sendable {
     struct Identity: Sendable {
         let id: UInt64
@@ -50,7 +50,7 @@ final class ActivityRecord: Sendable {
         var end: Duration?
         var timeToHead: Duration?
         var response: ResponseHead?
-        /// Keeping the event is cheaper than copying its many fields.
+        /// The transport's event with the timings. Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var sent = Data()
         var received = Data()
@@ -104,20 +104,20 @@ final class ActivityRecord: Sendable {
         init(label: String) { self.label = label }
     }
 
-    /// A class, so a state can refer to it without growing.
+    /// The activity without its secrets. This is a class, so that a state can refer to it without becoming larger.
     final class Masked: Sendable {
         let activity: MaskedActivity
         init(_ activity: MaskedActivity) { self.activity = activity }
     }
 
     let identity: Identity
-    /// The approximate memory use in bytes, known after the activity has ended. Guarded by the store's lock.
+    /// The approximate memory use in bytes. It's set after the activity has ended. The store's lock protects it.
     let cost = Atomic(0)
     private let state: Mutex<State>
 
     var id: UInt64 { identity.id }
 
-    /// Doesn't keep the activity, because an activity keeps its agent and accessories alive.
+    /// Creates a record. It doesn't keep the activity, because an activity keeps its agent and accessories alive.
     init(_ activity: Activity, agent: String?, date: Date, start: Duration) {
         identity = Identity(
             id: activity.id.rawValue, parent: activity.parent?.rawValue, kind: activity.kind, agent: agent, date: date,
@@ -153,10 +153,11 @@ final class ActivityRecord: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// A limit, because a request may be retried or redirected forever. The first hop stays.
+    /// The maximum number of requests to keep per activity, because a request may be retried or redirected forever. The
+    /// first request is always kept.
     static let maximumHops = 64
     static let maximumNotes = 200
-    /// Bytes of a message or note in addition to its content.
+    /// The memory in bytes that a message or note uses in addition to its content.
     static let overhead = 200
 
     mutating func add(_ hop: ActivityRecord.Hop) {
@@ -182,7 +183,7 @@ extension ActivityRecord.State {
         var change = Self.overhead + message.message.data.count
         messageCount += 1
         messages.append(message)
-        // Removes in batches, because removing the first element moves the others.
+        // The messages are removed in batches, because removing the first element moves all others.
         if messages.count > limit + limit / 4 {
             let surplus = messages.count - limit
             change -= messages.prefix(surplus).reduce(0) { $0 + Self.overhead + $1.message.data.count }

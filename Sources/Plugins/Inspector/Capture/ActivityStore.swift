@@ -22,7 +22,8 @@ final class ActivityStore: Sendable {
         var isMasking = false
         var cost = 0
         var dropped = 0
-        /// Empty while no page is open.
+        /// The activities that have changed since the last call of `takeChanged()`. It's empty while the page isn't
+        /// open.
         var changed: [ActivityRecord] = []
         var bell: Bell?
         var clears = 0
@@ -161,7 +162,7 @@ final class ActivityStore: Sendable {
     private func add(_ note: ActivityNote, of activity: Activity) {
         guard let record = record(activity) else { return }
         let now = now
-        // Compares the types first, because a failing cast is slower.
+        // The types are compared before the cast, because a cast that fails is slower.
         if let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount {
             record.change { $0.stream = count }
         } else {
@@ -183,7 +184,7 @@ final class ActivityStore: Sendable {
         return count
     }
 
-    /// A slice would keep the whole buffer.
+    /// Copies a slice, because a slice would keep the whole buffer.
     private static func copy(_ slice: Data) -> Data { Data([UInt8](slice)) }
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
@@ -195,7 +196,7 @@ final class ActivityStore: Sendable {
         let maximumHeldBytes = limits.bytes / 4
         let ended = record.change { state -> (Int, Int) in
             state.end = now
-            // Keeps the request with its body until the agent has explained it.
+            // Keeps the request with its body until the agent has explained the request.
             if let built = state.built, built.heldBytes <= maximumHeldBytes { state.request = activity.request }
             switch outcome {
             case .success(let response):
@@ -248,8 +249,8 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Later and in batches, so responses aren't delayed. Under load, most activities are dropped before they need
-    /// masking.
+    /// Masks activities later and in batches, so that responses aren't delayed. Under load, most activities are dropped
+    /// before they have to be masked.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }
     }
@@ -339,8 +340,8 @@ final class ActivityStore: Sendable {
         state.withLock { state in
             guard let bell = state.bell else { return }
             state.changed.append(record)
-            // Rings under the lock, so the bell can't be closed in the meantime. The pipe doesn't fill up, because the
-            // bell rings only once per `takeChanged()`.
+            // The bell rings while the lock is held, so it can't be closed in the meantime. Its pipe doesn't fill up,
+            // because the bell rings only once until `takeChanged()` is called.
             if state.changed.count == 1 { bell.ring() }
         }
     }
@@ -349,7 +350,7 @@ final class ActivityStore: Sendable {
 }
 
 extension ActivityRecord.State {
-    /// The transport may have failed after the response's head.
+    /// Adds the response that an error contains. The transport may have failed after it received the response's head.
     fileprivate mutating func add(evidence error: any Error, limit: Int) {
         guard let evidence = (error as? ErrandError)?.response, evidence.source == .network,
             let last = hops.indices.last, hops[last].response == nil

@@ -9,9 +9,9 @@ enum CurlCommand {
     static func text(of request: RecordedExchange.Request) -> String {
         var words = ["curl", "--globoff", "--path-as-is"]
         words += request.method == .head ? ["-I"] : ["-X", quoted(request.method.rawValue)]
-        // curl counts the body itself: masking or the user may have changed the length.
+        // curl sets the length itself, because masking or the user may have changed the body.
         for field in request.headers where field.name != .contentLength {
-            // For an empty value, curl expects a semicolon. A colon alone removes the field.
+            // To send a field with an empty value, curl expects a semicolon. A colon would remove the field.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             words += ["-H", quoted(line)]
         }
@@ -41,6 +41,6 @@ enum CurlCommand {
         return before + words.joined(separator: " ") + after
     }
 
-    /// Control characters could act on the terminal.
+    /// Quotes a text for the shell. Escapes control characters, because they could control the terminal.
     private static func quoted(_ text: String) -> String { ShellText.quoted(ControlCharacters.escaped(text)) }
 }

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandRecording
 
-/// Writes the source of a test that gives the same response without a server.
+/// Writes the source code of a test that gets the same response from a stub instead of a server.
 enum StubTest {
     static func text(of activity: MaskedActivity) -> String? {
         guard let last = activity.exchanges.last, let response = last.response,

@@ -2,11 +2,11 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// An activity without its secrets. A secret found in one part is masked in all parts.
+/// An activity whose secrets are masked. If a secret is found in one part, it's masked in all parts.
 struct MaskedActivity: Sendable {
     enum Bodies: Sendable {
         case all
-        /// Leaves out larger bodies. Lists don't show bodies.
+        /// Leaves out bodies above this size. Lists don't show bodies.
         case upTo(Int)
     }
 
@@ -101,7 +101,7 @@ struct MaskedActivity: Sendable {
             if hop.end == nil { exchange.duration = timings.total ?? .zero }
         }
         if let response = hop.response {
-            // A stream may report 0 for an unknown length.
+            // A stream may report a length of 0 if the length is unknown.
             let length = [response.length ?? 0, hop.receivedCount, Int64(hop.received.count)].max { $0 < $1 }
             exchange.response = Self.response(response, hop.received, length: length ?? 0, isWhole, &redactor)
         }

@@ -43,7 +43,7 @@ extension JSONText {
         let response = activity.other ?? last?.response
         let progress = activity.state.progress
         if activity.isRunning {
-            // The length in the head includes bytes that haven't arrived yet.
+            // The length in the head isn't used, because it includes bytes that haven't arrived yet.
             let received = max(activity.state.hops.last?.receivedCount ?? 0, progress?.received ?? 0)
             add("size", received == 0 ? nil : received)
             add("sent", progress?.sent ?? 0)

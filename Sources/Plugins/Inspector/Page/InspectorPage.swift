@@ -1,6 +1,6 @@
-/// The inspector's page, written without a build step or a library.
+/// The inspector's page. It's written without a build step or a library.
 enum InspectorPage {
-    /// - Parameter nonce: Random text that permits only this page's style and script.
+    /// - Parameter nonce: A random text with which the browser permits only this page's style and script.
     static func html(nonce: String) -> String {
         """
         <!DOCTYPE html>

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// Writes JSON without line ends, because server-sent events need that.
+/// Writes JSON without line breaks, because an event in an event stream can't contain them in a data line.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -47,7 +47,7 @@ struct JSONText {
         raw(value ? "true" : "false")
     }
 
-    /// In milliseconds, with three decimals.
+    /// Adds a duration in milliseconds, with three decimals.
     mutating func add(_ name: StaticString, _ value: Duration?) {
         guard let value else { return }
         key(name)

@@ -5,7 +5,8 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Serves the page on one thread that never waits for a page. The only app code on it is previews of requests.
+/// The server that provides the inspector's page. It runs on one thread, which never waits for a browser. The only app
+/// code on this thread is previews of requests.
 final class InspectorServer: Sendable {
     let port: UInt16
     private let listeners: [Int32]
@@ -16,7 +17,7 @@ final class InspectorServer: Sendable {
     private let thread = Atomic<UInt>(0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Above this number, the server closes a connection to make room.
+    /// The maximum number of connections. If a further browser connects, the server closes a connection to make room.
     static let maximumConnections = 64
     static let maximumPages = 16
     private static let interval = Duration.milliseconds(60)
@@ -31,14 +32,14 @@ final class InspectorServer: Sendable {
             throw .listeningFailed("the process has too many open files")
         }
         self.bell = bell
-        // Previews of requests need a large stack.
+        // The thread has a large stack, because previews of requests need it.
         guard SystemThread.start(stack: 1 << 20, { [self] in run() }) else {
             for listener in listeners { LoopbackSocket.end(listener) }
             throw .listeningFailed("the system can't create another thread")
         }
     }
 
-    /// The thread and each caller of `stop` keep the server alive, so neither uses the bell after this.
+    /// Closes the bell. It isn't used anymore, because the thread and each caller of `stop` keep the server alive.
     deinit { bell.close() }
 
     private static let backlog: Int32 = 128
@@ -52,7 +53,8 @@ final class InspectorServer: Sendable {
                 return ([socket, other], chosen)
             } catch {
                 if error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { return ([socket], chosen) }
-                // Another program has the port on ::1 and would get the page's requests.
+                // Another program has this port on ::1. The browser might send the page's requests to that program, so
+                // this port isn't used.
                 LoopbackSocket.end(socket)
                 failure = error
             }
@@ -61,7 +63,7 @@ final class InspectorServer: Sendable {
         throw failure ?? LoopbackSocket.Failure("listen")
     }
 
-    /// Waits until the server has stopped, except on the server's own thread.
+    /// Waits until the server has stopped. On the server's own thread, returns without waiting.
     func stop() {
         if isStopped.exchange(true, ordering: .sequentiallyConsistent) { return }
         bell.ring()
@@ -79,7 +81,7 @@ final class InspectorServer: Sendable {
     }
 }
 
-/// A server's connections. Confined to its thread.
+/// The connections of a server. Only the server's thread uses this value.
 private struct PageLoop {
     private let listeners: [Int32]
     private let bell: Bell
@@ -90,7 +92,7 @@ private struct PageLoop {
     private var isWatching = false
     private var hasChanges = false
     private var nextFlush: ContinuousClock.Instant
-    /// Set after the process ran out of descriptors.
+    /// The time when the server accepts connections again, after the process ran out of file descriptors.
     private var nextAccept: ContinuousClock.Instant
 
     init(listeners: [Int32], bell: Bell, service: PageService, port: UInt16, time: any TimeSource) {
@@ -113,7 +115,7 @@ private struct PageLoop {
             connections[index].resume(service, port: port, now: now)
         }
         if now >= nextAccept { for listener in listeners { accept(listener, now) } }
-        // Before the rows are created, so later changes aren't lost.
+        // Watching begins before the rows are created, so that later changes aren't lost.
         watchPages()
         flush(now, interval)
         for index in connections.indices { connections[index].checkDeadline(service, port: port, now: now) }

@@ -2,14 +2,15 @@ import ErrandEssentials
 import ErrandPlatform
 import ErrandSupport
 
-/// A browser's connection. Confined to the server's thread.
+/// A connection from a browser. Only the server's thread uses this value.
 struct PageConnection {
     enum Phase: Equatable {
         case reading
         case streaming
-        /// Sends the last response, then closes the writing direction.
+        /// The connection sends the last response, and then closes its sending direction.
         case finishing
-        /// Discards input until the browser closes the connection, so a reset doesn't destroy the last response.
+        /// The connection discards input until the browser closes the connection. Closing it earlier could reset the
+        /// connection, and the browser could lose the last response.
         case draining
         case over
     }
@@ -17,7 +18,7 @@ struct PageConnection {
     let socket: Int32
     private(set) var phase = Phase.reading
     private(set) var isKnown = false
-    /// Moves whenever the connection receives or sends bytes.
+    /// The time when the connection is closed. It's postponed whenever the connection receives or sends bytes.
     private(set) var deadline: ContinuousClock.Instant
     private var input: [UInt8] = []
     private var output: [UInt8] = []
@@ -29,7 +30,7 @@ struct PageConnection {
     static let readingTime = Duration.seconds(15)
     static let writingTime = Duration.seconds(60)
     private static let pingTime = Duration.seconds(20)
-    /// Above this number of unsent bytes, events aren't added.
+    /// The number of unsent bytes above which events aren't added.
     private static let maximumWaiting = 256 << 10
 
     init(_ socket: Int32, now: ContinuousClock.Instant) {
@@ -64,7 +65,7 @@ struct PageConnection {
                 drained += count
                 input = []
                 if drained > 1 << 20 { phase = .over }
-            // On a streaming connection, a page sends only its request for events.
+            // On a connection that streams events, the page doesn't send further requests, so other input is ignored.
             default: input = []
             }
         }
@@ -145,7 +146,7 @@ struct PageConnection {
 
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
-        // A limit, so one page doesn't hold up the others.
+        // The number of steps is limited, so that one page doesn't hold up the others.
         for _ in 0..<20 {
             guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
             output += bytes

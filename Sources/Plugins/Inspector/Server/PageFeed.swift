@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-/// The events of one open page. Keeps only the IDs of changed activities, so a slow page costs little memory and
-/// receives only the newest state.
+/// The events for an open page. It keeps only the IDs of changed activities. Therefore, a slow page costs little
+/// memory, and receives only the newest state of each activity.
 struct PageFeed {
     private var pending: [UInt64] = []
     private var first = 0
@@ -12,7 +12,8 @@ struct PageFeed {
     private let service: PageService
 
     private static let maximumRows = 200
-    /// Larger bodies and messages aren't searched for secrets, because rows don't show them.
+    /// The size in bytes up to which bodies and messages are searched for secrets. Larger bodies are skipped, because
+    /// rows don't show bodies.
     private static let listedBodyBytes = 1 << 20
 
     init(_ service: PageService) {

@@ -1,11 +1,12 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The token in the address, and the cookie that replaces it.
+/// The token in the page's address, and the cookie that replaces the token.
 struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     let token = Self.random()
     let cookie = Self.random()
-    /// Tells the page whether its rows are from this start of the inspector. Not a secret.
+    /// A random text with which the page recognizes whether its rows are from this start of the inspector. It isn't a
+    /// secret.
     let start = Self.random()
 
     var description: String { "PageSecrets" }
@@ -16,7 +17,8 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
         return Hexadecimal.text((0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// Compares in a time that depends only on the secret's length.
+    /// Compares a text with a secret. The time depends only on the length of the secret, so it doesn't help to guess
+    /// the secret.
     static func matches(_ given: String, _ secret: String) -> Bool {
         let (given, secret) = (Array(given.utf8), Array(secret.utf8))
         var difference = given.count ^ secret.count
@@ -25,7 +27,8 @@ struct PageSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Refuses other programs' pages, an attacker's DNS name for this device, and requests without the token.
+/// Decides whether to answer a request. It refuses requests from other programs' pages, requests to a DNS name that an
+/// attacker points at this device, and requests without the token.
 struct PageGuard: Sendable {
     enum Verdict: Equatable {
         case refused(status: Int)
@@ -36,11 +39,11 @@ struct PageGuard: Sendable {
     let port: UInt16
     let secrets: PageSecrets
 
-    /// Contains the port, because all ports of a host share cookies.
+    /// The name of the cookie. It contains the port, because all ports of a host share their cookies.
     var cookieName: String { "errand-inspector-\(port)" }
 
     func judge(_ request: PageRequest) -> Verdict {
-        // Prevents DNS rebinding.
+        // Checks the host, to prevent DNS rebinding.
         let host = request.host.lowercased()
         guard ["127.0.0.1:\(port)", "[::1]:\(port)", "localhost:\(port)"].contains(host) else {
             return .refused(status: 421)
@@ -49,7 +52,8 @@ struct PageGuard: Sendable {
             return .refused(status: 403)
         }
         if request.method == "POST" {
-            // Browsers send `Origin` with every POST, and ask before they send JSON to another origin.
+            // Browsers send `Origin` with every POST, and they ask for permission before they send JSON to another
+            // origin.
             guard request.contains("origin"), request.field("content-type") == "application/json" else {
                 return .refused(status: 403)
             }
@@ -57,7 +61,7 @@ struct PageGuard: Sendable {
         if request.method == "GET", request.path == "/", let token = request.item("token") {
             return PageSecrets.matches(token, secrets.token) ? .opening : .refused(status: 403)
         }
-        // Another site caused the request, for example by a link or for a subresource.
+        // Another site has caused the request, for example with a link or an image.
         if request.contains("sec-fetch-site"), !["same-origin", "none"].contains(request.field("sec-fetch-site")) {
             return .refused(status: 403)
         }

@@ -1,11 +1,11 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Accepts only requests that browsers send (RFC 9112), and refuses ambiguous ones.
+/// Parses requests (RFC 9112). Accepts only requests as browsers send them, and refuses ambiguous requests.
 struct PageRequest: Sendable, Equatable {
     var method: String
     var path: String
-    /// Percent-encoded.
+    /// The query, percent-encoded.
     var query: String
     var host: String
     var fields: [(name: String, value: String)] = []
@@ -79,7 +79,7 @@ struct PageRequest: Sendable, Equatable {
         for bytes in lines.dropFirst() { request.fields.append(try field(bytes)) }
         guard let host = request.field("host") else { throw Fault(400) }
         request.host = host
-        // Browsers send bodies with a length.
+        // Browsers send bodies with a length, so the server doesn't support other framing.
         if request.contains("transfer-encoding") { throw Fault(501) }
         if request.field("connection")?.lowercased() == "close" { request.keepsAlive = false }
         guard request.contains("content-length") else { return (request, 0) }

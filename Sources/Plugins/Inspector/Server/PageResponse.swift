@@ -19,7 +19,8 @@ struct PageResponse: Sendable {
         PageResponse(status: 200, fields: [("Content-Type", "application/json")], body: .bytes(bytes))
     }
 
-    /// With these fields, browsers don't store a response, guess its type, or show it in other pages.
+    /// The header fields of all responses. They prevent browsers from storing a response, guessing its type, or showing
+    /// it in other pages.
     private static let common: [(name: String, value: String)] = [
         ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),

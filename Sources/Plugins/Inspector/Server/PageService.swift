@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandRecording
 
-/// Answers the page's requests. Never reads files.
+/// Answers the page's requests. It never reads files.
 struct PageService: Sendable {
     let store: ActivityStore
     let tools: ToolBox

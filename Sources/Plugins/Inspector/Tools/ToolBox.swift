@@ -3,22 +3,22 @@ import Synchronization
 
 struct ToolSettings: Codable, Sendable, Hashable {
     struct Rule: Codable, Sendable, Hashable {
-        /// A part of the URL. `*` matches any characters.
+        /// A part of the URL. A `*` in it matches any characters.
         var pattern: String
         var status: Int
         var type: String
         var body: String
-        /// In milliseconds.
+        /// The latency in milliseconds.
         var latency: Int
     }
 
-    /// In milliseconds.
+    /// The delay in milliseconds.
     var delay = 0
-    /// In bytes per second, or 0 for no limit.
+    /// The bandwidth in bytes per second, or 0 for unlimited bandwidth.
     var bandwidth = 0
-    /// The number of requests that have yet to fail.
+    /// The number of requests that still have to fail.
     var failures = 0
-    /// 0 for a lost connection.
+    /// The status of failed requests, or 0 for a lost connection.
     var failureStatus = 0
     var rules: [Rule] = []
 
@@ -26,7 +26,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     static let maximumRules = 32
 
-    /// Limits the numbers, so a wrong one doesn't stop an app for hours.
+    /// The settings with limited numbers, so that a mistyped number doesn't stop an app for hours.
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)
@@ -37,7 +37,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
             var rule = rule
             rule.status = (200...599).contains(rule.status) ? rule.status : 200
             rule.latency = min(max(rule.latency, 0), 60_000)
-            // A line end in the type would add a header field.
+            // A line break in the type would add a header field, so such a type is dropped.
             if rule.type.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) { rule.type = "" }
             return rule
         }
@@ -93,7 +93,7 @@ final class ToolBox: Sendable {
 }
 
 enum URLPattern {
-    /// Takes time proportional to at most the product of both lengths.
+    /// Returns whether a URL matches a pattern. The time is at most proportional to the product of both lengths.
     static func matches(_ url: String, _ pattern: String) -> Bool {
         let text = Array(url.utf8)
         let pattern = Array("*\(pattern)*".utf8)

@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Calls closures for the events of one request, batch or chain.
+/// An accessory that calls closures for the events of a single request, batch or chain.
 ///
 /// ```swift
 /// let events = EventAccessory(
@@ -10,12 +10,16 @@ import Synchronization
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///
-/// The accessory belongs to the first activity that starts with it, and ignores later ones. It calls each closure
-/// except `progress` at most once, and releases closures that it can no longer call. `willStop` runs before the
-/// delegate and the completion. Exactly one of `success`, `failure` and `cancelled` follows. `didStop` runs after the
-/// delegate and the completion.
+/// The accessory belongs to the first activity that starts with it, and ignores later activities. It calls each closure
+/// at most once, except `progress`, and releases the closures that it can't call anymore.
 ///
-/// Closures run on the event's thread. For the main actor, use
+/// At the end of the activity, the accessory calls closures in this order:
+///
+/// - `willStop`, before the delegate and the completion.
+/// - One of `success`, `failure` and `cancelled`.
+/// - `didStop`, after the delegate and the completion.
+///
+/// Closures run on the event's thread. If you need the main actor, use
 /// ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)``.
 public final class EventAccessory: Accessory {
     private struct State {
@@ -36,10 +40,10 @@ public final class EventAccessory: Accessory {
     /// - Parameters:
     ///   - willStart: Called synchronously, on the thread that starts the activity.
     ///   - progress: Called for each progress update.
-    ///   - willStop: Called when the outcome is decided.
-    ///   - success: Receives a request's response, or nil for a batch or chain.
-    ///   - failure: Receives the error.
-    ///   - cancelled: Receives the cause.
+    ///   - willStop: Called when it's known how the activity ends.
+    ///   - success: Receives the response to a request. For a batch or chain, receives nil.
+    ///   - failure: Receives the error if the activity failed.
+    ///   - cancelled: Receives the cause if the activity was cancelled.
     ///   - didStop: Called after the delegate and the completion.
     public init(
         willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -53,10 +57,10 @@ public final class EventAccessory: Accessory {
                 cancelled: cancelled, didStop: didStop))
     }
 
-    /// Creates an accessory whose closures run on the main actor, in the same order.
+    /// Creates an accessory whose closures run on the main actor, in the order of the events.
     ///
-    /// `willStart` runs after the activity has started. If several progress updates are waiting, only the newest is
-    /// delivered.
+    /// The closure `willStart` runs after the activity has started. If several progress updates are waiting for the
+    /// main actor, only the newest update is delivered.
     public static func onMain(
         willStart: (@MainActor @Sendable () -> Void)? = nil,
         progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
@@ -108,7 +112,7 @@ public final class EventAccessory: Accessory {
         call(for: event, of: activity.id)?()
     }
 
-    /// The caller runs the closure after unlocking.
+    /// Returns the closure for an event. The caller runs it after unlocking.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

@@ -8,7 +8,7 @@ extension UIActivityIndicatorView {
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// Holds the view weakly, so you don't need to clean up: see ``LoadingIndicator/follow(_:_:)``.
+    /// The indicator holds the view weakly, so you don't need to clean up. See ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in
@@ -26,7 +26,7 @@ extension NSProgressIndicator {
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// Holds the view weakly, so you don't need to clean up: see ``LoadingIndicator/follow(_:_:)``.
+    /// The indicator holds the view weakly, so you don't need to clean up. See ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in

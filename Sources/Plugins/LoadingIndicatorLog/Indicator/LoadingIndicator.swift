@@ -3,7 +3,7 @@ import ErrandStates
 import ErrandSupport
 import Synchronization
 
-/// Shows "Loading…" while one or several agents load something.
+/// An accessory that shows a loading indicator while one or several agents load something.
 ///
 /// ```swift
 /// let indicator = LoadingIndicator(.terminal(), label: "Loading…")
@@ -12,13 +12,15 @@ import Synchronization
 /// for await state in indicator.states { spinner.isHidden = !state.isShown }    // on any actor
 /// ```
 ///
-/// Fast responses don't show the indicator (`delay`), and when shown, it stays long enough to be seen
-/// (`minimumDuration`). Cached responses don't show it either: a request counts when it reaches the transport. A batch
+/// Fast responses don't show the indicator, because it appears after a `delay`. Once it appears, it stays long enough
+/// to be seen (`minimumDuration`).
+///
+/// A request counts from the time when it reaches the transport, so cached responses don't show the indicator. A batch
 /// or chain counts from its start. Background work and live streams don't count, but the requests that connect a stream
 /// do.
 ///
 /// To show the indicator only for some requests, pass it to their calls: `CallOptions(accessories: [indicator])`. You
-/// can use it from any thread.
+/// can use an indicator from any thread.
 public final class LoadingIndicator: Accessory {
     private let time: any TimeSource
     private let isIncluded: @Sendable (Activity) -> Bool
@@ -31,12 +33,13 @@ public final class LoadingIndicator: Accessory {
     /// Creates an indicator.
     ///
     /// - Parameters:
-    ///   - presenters: The views that display the indicator. ``states`` works without them.
+    ///   - presenters: The views that display the indicator. You don't need any if you read ``states``.
     ///   - label: The text for activities without a ``LoadingLabel``.
     ///   - delay: How long an activity runs before the indicator appears. Defaults to 0.2 seconds.
-    ///   - minimumDuration: How long the indicator stays visible at least. Defaults to 0.4 seconds.
+    ///   - minimumDuration: The minimum time for which the indicator stays visible. Defaults to 0.4 seconds.
     ///   - interval: The minimum time between two visible states. Defaults to 0.1 seconds.
-    ///   - showsCacheHits: Whether a request counts from its start. Defaults to false.
+    ///   - showsCacheHits: Whether a request already counts from its start, even if its response comes from a cache.
+    ///     Defaults to false.
     ///   - time: The clock.
     ///   - isIncluded: Returns whether an activity counts, such as `{ $0.tags[Screen.self] == "feed" }`. By default,
     ///     all count except background work and streams.
@@ -61,15 +64,16 @@ public final class LoadingIndicator: Accessory {
 
     deinit { timer.withLock { $0?.task }?.cancel() }
 
-    /// The state to show now. Read changes from ``states``.
+    /// The state to show now. To be told about changes, read ``states``.
     public var state: LoadingState { observers.last }
 
-    /// The current state and every later state. A slow reader gets only the latest one. Ends with the indicator.
+    /// A sequence of the current state and every later state. A slow reader gets only the latest state. The sequence
+    /// ends when the indicator is finished or released.
     public var states: AsyncStream<LoadingState> { observers.states }
 
     /// Hides the indicator at once and permanently, and ends ``states``.
     ///
-    /// Call it before a command-line program ends, to remove the spinner from the terminal:
+    /// Call this method before a command-line program ends, to remove the spinner from the terminal:
     ///
     /// ```swift
     /// let indicator = LoadingIndicator(.terminal())
@@ -77,7 +81,8 @@ public final class LoadingIndicator: Accessory {
     /// await indicator.finish()
     /// ```
     ///
-    /// When it returns, each presenter has received `.hidden` and ``LoadingPresenter/finish()``.
+    /// When this method returns, each presenter has received `.hidden`, and its ``LoadingPresenter/finish()`` has been
+    /// called.
     public func finish() async {
         let stale = timer.withLock { timer in
             defer { timer = nil }
@@ -89,7 +94,7 @@ public final class LoadingIndicator: Accessory {
         observers.finish()
     }
 
-    /// False: the indicator doesn't show notes.
+    /// Returns false, because the indicator doesn't show notes.
     public func observesNotes(of kind: ActivityKind) -> Bool { false }
 
     /// Updates the indicator. The agent calls this method.
@@ -129,7 +134,7 @@ public final class LoadingIndicator: Accessory {
             timer = (wake, task)
             return stale
         }
-        // Cancels after unlocking, because this runs code of the time source.
+        // The timer is cancelled after unlocking, because cancelling runs the time source's code.
         stale?.cancel()
     }
 
@@ -148,8 +153,8 @@ extension LoadingIndicator {
     /// }
     /// ```
     ///
-    /// Holds the view weakly, so the view can be the view controller itself. The returned task ends when you cancel it,
-    /// with the indicator, or with the first state after the view is released.
+    /// The indicator holds the view weakly, so you can pass the view controller itself. The returned task ends when you
+    /// cancel it, when the indicator ends, or at the first change of state after the view is released.
     @MainActor @discardableResult
     public func follow<View: AnyObject>(
         _ view: View, _ change: @escaping @MainActor (View, LoadingState) -> Void
@@ -174,7 +179,7 @@ final class LoadingObservers: Sendable {
 
     var states: AsyncStream<LoadingState> { broadcaster.states }
 
-    /// Called on one thread at a time.
+    /// Passes a new state to the observers. Called on one thread at a time.
     func notify(_ new: LoadingState) {
         if last == new { return }
         broadcaster.send(new)
@@ -187,15 +192,16 @@ final class LoadingObservers: Sendable {
     }
 }
 
-/// What a loading indicator shows.
+/// The state of a loading indicator.
 public struct LoadingState: Sendable, Hashable {
     /// Whether to show the indicator.
     public var isShown = false
-    /// The text to show: the ``LoadingLabel`` of the newest activity that has one, or else the indicator's label.
+    /// The text to show. It's the ``LoadingLabel`` of the newest activity that has such a label, or else the
+    /// indicator's own label.
     public var label: String?
-    /// The number of running activities. A batch or chain counts as one, including its parts.
+    /// The number of running activities. A batch or chain counts as one activity, including its parts.
     public var running = 0
-    /// The average progress of all running activities, from 0 to 1. Nil if the total of any is unknown.
+    /// The average progress of all running activities, from 0 to 1. It's nil if an activity's total is unknown.
     public var fraction: Double?
 
     /// The state of a hidden indicator.
@@ -207,7 +213,7 @@ public struct LoadingState: Sendable, Hashable {
     }
 }
 
-/// Displays the loading indicator, for example on a screen.
+/// A type that displays the loading indicator, for example on a screen.
 ///
 /// ```swift
 /// struct Bell: LoadingPresenter {
@@ -215,12 +221,13 @@ public struct LoadingState: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// A presenter receives states one at a time, in order, on the thread that changed them. It must return quickly. On the
-/// main actor, read ``LoadingIndicator/states`` instead.
+/// A presenter receives states one at a time and in order, on the thread that changed the state. It must return
+/// quickly. If you need the main actor, read ``LoadingIndicator/states`` instead of writing a presenter.
 public protocol LoadingPresenter: Sendable {
-    /// Shows a state, or hides the indicator if ``LoadingState/isShown`` is false.
+    /// Shows the state. If ``LoadingState/isShown`` is false, hides the indicator.
     func present(_ state: LoadingState)
-    /// Removes the display. ``LoadingIndicator/finish()`` calls it after the last state. Optional.
+    /// Removes the indicator from the display. ``LoadingIndicator/finish()`` calls this method after the last state.
+    /// Implementing it is optional.
     func finish()
 }
 
@@ -229,12 +236,12 @@ extension LoadingPresenter {
     public func finish() {}
 }
 
-/// A tag with the indicator's text for a request, batch or chain.
+/// A tag that sets the indicator's text for a request, batch or chain.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
 /// ```
 public enum LoadingLabel: TagKey {
-    /// Nil: the indicator's own label.
+    /// The default value, nil, shows the indicator's own label.
     public static let defaultValue: String? = nil
 }

@@ -1,9 +1,9 @@
 import Errand
 
-/// Computes the indicator's visible state from events and from the times that callers pass. A duplicate start counts
-/// once, and an end without a start is ignored.
+/// Computes the indicator's visible state from events and from times that the caller passes. If an activity is started
+/// twice, it counts once. The end of an unknown activity is ignored.
 struct LoadingTimeline: Sendable {
-    /// An optional instant would cost a runtime call.
+    /// The type of times. It isn't an instant, because an optional instant would cost a runtime call.
     typealias Time = Duration
 
     private struct Live: Sendable {
@@ -23,7 +23,7 @@ struct LoadingTimeline: Sendable {
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// Since then, at least one counted activity has been running.
+    /// The time since which at least one counted activity has been running.
     private var since: Time?
     private var shownAt: Time?
     private var presentedAt: Time?
@@ -35,7 +35,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// If `counts` is false, the activity counts only after ``count(_:)`` is called.
+    /// Adds an activity. If `counts` is false, the activity counts only after ``count(_:)`` is called.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1

@@ -3,7 +3,7 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// Shows a spinner with progress on the terminal's last line.
+/// A presenter that shows a spinner and the progress on the terminal's last line.
 ///
 /// ```swift
 /// let spinner = TerminalSpinner()
@@ -12,9 +12,11 @@ import Synchronization
 /// spinner.finish()                       // before the program ends
 /// ```
 ///
-/// Writes to standard error by default, so standard output contains only your program's results. The line is cut to the
-/// terminal's width. The spinner isn't drawn if the output isn't a terminal or `TERM` is `dumb`. It has no color if
-/// `NO_COLOR` is set and not empty (no-color.org). While the spinner is visible, print other lines with ``print(_:)``.
+/// The spinner writes to standard error by default, so standard output contains only your program's results. It cuts
+/// its line to the terminal's width. While the spinner is visible, use ``print(_:)`` to print other lines.
+///
+/// The spinner isn't drawn if the output isn't a terminal, or if `TERM` is `dumb`. It has no color if `NO_COLOR` is set
+/// and not empty (no-color.org).
 public final class TerminalSpinner: LoadingPresenter {
     struct Terminal: Sendable {
         var isTerminal: Bool
@@ -57,7 +59,7 @@ public final class TerminalSpinner: LoadingPresenter {
         stale?.cancel()
     }
 
-    /// Draws, animates or erases the spinner.
+    /// Draws, animates or erases the spinner, depending on the state.
     public func present(_ new: LoadingState) {
         guard terminal.isTerminal else { return }
         let stale = state.withLock { state -> Task<Void, Never>? in
@@ -72,11 +74,11 @@ public final class TerminalSpinner: LoadingPresenter {
             erase(&state)
             return state.animation
         }
-        // Cancels after unlocking, because this runs code of the time source.
+        // The timer is cancelled after unlocking, because cancelling runs the time source's code.
         stale?.cancel()
     }
 
-    /// Erases the spinner permanently. You can still print lines. You can call it from any thread.
+    /// Erases the spinner permanently. You can still print lines. You can call this method from any thread.
     public func finish() {
         let stale = state.withLock { state in
             state.isFinished = true
@@ -140,7 +142,8 @@ extension TerminalSpinner.Terminal {
 enum SpinnerLine {
     static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// Leaves the last of the terminal's columns free, because some terminals would wrap the line.
+    /// Returns the spinner's line. Leaves the terminal's last column free, because some terminals would otherwise wrap
+    /// the line.
     static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
         var words = [clean(state.label ?? "Loading…")]
         if let fraction = state.fraction, fraction.isFinite {
@@ -152,7 +155,7 @@ enum SpinnerLine {
         return (isColored ? "\u{1B}[36m\(sign)\u{1B}[0m" : sign) + rest
     }
 
-    /// Control characters could move the cursor.
+    /// Removes control characters, because they could move the cursor.
     static func clean(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
@@ -177,8 +180,9 @@ enum SpinnerLine {
 
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
-        // Some terminals use one column for characters that a variation selector turns into emoji. Cutting too early is
-        // better than wrapping, because a wrapped line can't be erased.
+        // A variation selector turns a character into emoji, which some terminals show in a single column. The width
+        // counts as two columns anyway. The line may then be cut too early, but it isn't wrapped. A wrapped line
+        // couldn't be erased.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
         switch first.value {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,

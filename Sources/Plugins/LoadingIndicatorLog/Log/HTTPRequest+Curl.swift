@@ -6,27 +6,30 @@ import ErrandRedaction
 import ErrandSupport
 
 extension HTTPRequest {
-    /// Returns the request as a `curl` command for any shell, with secrets masked.
+    /// Returns a `curl` command that sends this request. The command works in any shell, and secrets in it are masked.
     ///
     /// ```swift
     /// print(try agent.httpRequest(for: CreateUser(name: "Ada")).curlCommand())
     /// // curl --globoff --path-as-is -X 'POST' -H 'Content-Type: application/json' … 'https://api.example.com/users'
     /// ```
     ///
-    /// Arguments are in single quotes, so the shell doesn't interpret them. A text body becomes an argument. Other
-    /// bytes, text with control characters, and text above 64 KiB go through `printf`. Files, streams and bodies above
-    /// 1 MiB are left out, with a comment in the command.
+    /// Arguments are in single quotes, so the shell doesn't interpret them. How the body is passed depends on its type
+    /// and size:
+    ///
+    /// - Text is an argument of the command.
+    /// - Other bytes, text with control characters, and text above 64 KiB go through `printf`.
+    /// - Files, streams and bodies above 1 MiB are left out. A comment in the command tells you so.
     ///
     /// - Parameter redaction: The rules for masking secrets. They also apply to form, JSON and multipart bodies. A body
-    ///   in a content coding is left out. Pass nil to include secrets, for your own eyes only.
+    ///   with a content coding is left out. Pass nil to include secrets, for your own eyes only.
     public func curlCommand(redaction: Redaction? = Redaction()) -> String {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", ShellText.quoted(method.rawValue)]
-        // curl counts the body itself: masking or the user may have changed the length.
+        // curl sets the length itself, because masking or the user may have changed the body.
         for field in fields where field.name != .contentLength {
-            // For an empty value, curl expects a semicolon. A colon alone removes the field.
+            // To send a field with an empty value, curl expects a semicolon. A colon would remove the field.
             words += ["-H", ShellText.quoted(Self.line(field))]
         }
         var before = ""
@@ -37,11 +40,11 @@ extension HTTPRequest {
         } else if !self.body.isNone, self.body.length != 0 {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // Transports ask for codings they can decode unless the request sets the field. `--compressed` makes curl do
-        // the same, and decode the codings of the field.
+        // If the request doesn't set the field, transports ask for the codings that they can decode. `--compressed`
+        // makes curl do the same. It also makes curl decode the response if the request sets the field.
         let hasCoding = !["", "identity"].contains(headers[.acceptEncoding]?.lowercased() ?? "any")
         if hasCoding, !headers.contains(.range) { words.append("--compressed") }
-        // Fields that curl adds by itself, unlike a transport.
+        // curl adds these fields by itself, and a transport doesn't.
         var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
@@ -62,7 +65,7 @@ extension HTTPRequest {
 
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
-        // Only these methods announce an empty body (RFC 9110, section 8.6).
+        // Only these methods send an empty body's length (RFC 9110, section 8.6).
         if data.isEmpty, method != .post, method != .put, method != .patch { return nil }
         guard redactor != nil else { return data }
         let type = headers[.contentType] ?? body.contentType
@@ -86,7 +89,7 @@ extension HTTPRequest {
         return (ShellText.piping(bytes), "")
     }
 
-    /// A safe text can't move the terminal's cursor.
+    /// Whether a text can be printed as it is, without moving the terminal's cursor.
     private static func isHarmless(_ text: String) -> Bool {
         let lines = text.replacing("\r\n", with: "\n")
         return lines == ControlCharacters.escaped(lines, allowsLines: true)

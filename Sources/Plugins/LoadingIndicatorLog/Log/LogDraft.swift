@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 import ErrandRedaction
 import Synchronization
 
-/// The data of a running activity, with secrets.
+/// The data of a running activity. It still contains secrets.
 final class LogDraft: Sendable {
     private let state = Mutex(State())
 
@@ -13,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// From the transport's events, for a response without a version.
+        /// The HTTP version from the transport's events. It's used if the response doesn't have a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -24,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// Keeping the body would use memory while a record waits in the queue. Keeping the response would force its
-    /// receivers to copy it before they change it.
+    /// The head of a response. The body isn't kept, because it would use memory while a record waits in the queue. The
+    /// response itself isn't kept, because its receivers would have to copy it before they can change it.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -41,7 +41,7 @@ final class LogDraft: Sendable {
 
     // MARK: Events
 
-    // These methods take only the values to keep, because copying a whole event would cost more.
+    // Each of these methods takes only the values to keep, because copying a whole event would cost more.
 
     func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
 
@@ -91,9 +91,9 @@ final class LogDraft: Sendable {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        // Secrets in the headers are masked in all other values too.
+        // Secrets in the headers are also masked in all other values.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
-        // The label may contain the request's URL.
+        // The label may contain the request's URL, so it's masked like a URL.
         let label = redactor.url(activity.label)
         let url = (request?.urlText).map { redactor.url($0) }
         var bodies: (sent: String?, received: String?)
@@ -109,7 +109,7 @@ final class LogDraft: Sendable {
                 Self.lines(redactor.headers(request?.headers ?? [:]), redactor),
                 Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
             ) : ([], [])
-        // Changing each field would copy the record.
+        // The record is created in one step, because changing its fields one by one would copy it each time.
         return LogRecord(
             id: activity.id, parent: activity.parent, kind: activity.kind, label: Self.line(label, redactor),
             outcome: state.outcome, method: (request?.method.rawValue).map { ControlCharacters.escaped($0) },
@@ -134,7 +134,8 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Describes bodies other than JSON, forms and text by their size.
+    /// Returns a body as text: JSON, forms and text with their content, and other bodies as a description of their
+    /// size.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
@@ -149,7 +150,7 @@ enum LogBody {
     }
 }
 
-/// Formats JSON, and keeps names, order and numbers.
+/// Indents JSON. Keeps the names, the order and the numbers as they are.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0

@@ -2,13 +2,13 @@ public import Errand
 
 // To add a field, also extend `RequestLog.activity`, the `LogDraft` method for its event, and `LogDraft.record(of:)`.
 
-/// A finished activity for a sink to write, as text and as fields. It never contains secrets.
+/// The record of a finished activity, as text and as fields. A sink writes it. A record never contains secrets.
 public struct LogRecord: Sendable, CustomStringConvertible {
-    /// How an activity ended. No cases will be added.
+    /// The ways in which an activity can end. Later versions won't add cases.
     public enum Outcome: String, Sendable {
         /// The activity succeeded.
         case success
-        /// The activity failed: see ``LogRecord/error``.
+        /// The activity failed. See ``LogRecord/error``.
         case failure
         /// The activity was cancelled.
         case cancelled
@@ -24,20 +24,22 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public let label: String
     /// How the activity ended.
     public let outcome: Outcome
-    /// The method of the last request that was sent, or else built.
+    /// The method of the last request that was sent. If the activity didn't send a request, this is the method of the
+    /// request that it built.
     public internal(set) var method: String?
-    /// That request's URL without credentials and fragment, with secret query items masked.
+    /// The URL of the same request as ``method``, without credentials and fragment. Secret query items are masked.
     public internal(set) var url: String?
     /// The status of the last response, if there is one.
     public internal(set) var status: Int?
-    /// Why the activity failed: the code of an ``Errand/ErrandError``, or the type of another error. Nil if it didn't
-    /// fail.
+    /// The reason why the activity failed. It's the code of an ``Errand/ErrandError``, or the type of another error.
+    /// It's nil if the activity didn't fail.
     public internal(set) var error: String?
-    /// Where the response came from: "network", or "cache" with its age and reason.
+    /// The place where the response came from: "network", or "cache" with the response's age and the reason.
     public internal(set) var source: String?
-    /// The HTTP version of the last response, such as "1.1", "2" or "3". Nil if the transport didn't report it.
+    /// The HTTP version of the last response, such as "1.1", "2" or "3". It's nil if the transport didn't report a
+    /// version.
     public internal(set) var version: String?
-    /// How long the activity took, from `willStart` to `willStop`.
+    /// The time that the activity took, from `willStart` to `willStop`.
     public let duration: Duration
     /// The number of body bytes that the transport reported as sent.
     public internal(set) var bytesSent: Int64 = 0
@@ -47,22 +49,23 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var attempts = 0
     /// The number of requests in all attempts, including redirects.
     public internal(set) var requests = 0
-    /// The header lines of the last request, from level `.headers` on.
+    /// The header lines of the last request. They are logged from the level `.headers` on.
     public internal(set) var requestHeaders: [String] = []
-    /// The header lines of the last response, from level `.headers` on.
+    /// The header lines of the last response. They are logged from the level `.headers` on.
     public internal(set) var responseHeaders: [String] = []
-    /// The last request's body as indented JSON, text or a size, from level `.bodies` on.
+    /// The body of the last request: indented JSON, text, or a description of its size. It's logged from the level
+    /// `.bodies` on.
     public internal(set) var requestBody: String?
-    /// The last response's body, in the same form.
+    /// The body of the last response, in the same form as ``requestBody``.
     public internal(set) var responseBody: String?
-    /// The amount received over a live stream. Nil for other activities.
+    /// The amount of data that a live stream has received. It's nil for other activities.
     public internal(set) var stream: StreamCount?
-    /// The number of records dropped before this one, because the sink was too slow.
+    /// The number of records that were dropped before this record, because the sink was too slow.
     public internal(set) var dropped = 0
 
     /// The record on one line: `#7 GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
     public var line: String {
-        // Interpolation would create temporary strings.
+        // The line isn't built with interpolation, because that would create temporary strings.
         var line = ""
         line.reserveCapacity(128)
         line += id.description
@@ -94,7 +97,8 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         return line
     }
 
-    /// The line, followed by the level's details: `>` marks sent lines, and `<` marks received lines.
+    /// The record's line, followed by the details of the log's level. `>` marks lines that were sent, and `<` marks
+    /// lines that were received.
     public var description: String {
         var lines = [line]
         lines += requestHeaders.map { "  > \($0)" }

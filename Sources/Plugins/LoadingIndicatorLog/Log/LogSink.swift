@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Writes log records, for example to a file, a screen or a logging system.
+/// A type that writes log records, for example to a file, a screen or a logging system.
 ///
 /// ```swift
 /// struct Console: LogSink {
@@ -22,19 +22,19 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// Creates a sink from a closure, which is called like ``LogSink/write(_:)``.
+    /// Creates a sink from a closure. The closure is called like ``LogSink/write(_:)``.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
     /// Calls the closure.
     public func write(_ record: LogRecord) { body(record) }
 }
 
-/// Writes records as text to standard error. On a terminal, a color shows the outcome, unless `NO_COLOR` is set and not
-/// empty.
+/// A sink that writes records as text to standard error. On a terminal, it shows the outcome in color, unless
+/// `NO_COLOR` is set and not empty.
 public struct StandardErrorSink: LogSink {
     private let isColored: Bool
 
-    /// Creates a sink. Checks for a terminal and `NO_COLOR` once.
+    /// Creates a sink. Whether it uses color is determined now.
     public init() {
         let isPlain = !(environmentVariable("NO_COLOR") ?? "").isEmpty
         isColored = !isPlain && isatty(2) == 1
@@ -63,16 +63,18 @@ enum DescriptorText {
     }
 }
 
-/// Appends records as text to a file and rotates it: `errand.log` becomes `errand.log.1` and so on. Removes the oldest
-/// file.
+/// A sink that appends records as text to a file. If the file becomes too large, the sink renames it and begins a new
+/// file: `errand.log` becomes `errand.log.1`, and so on. It removes the oldest file.
 ///
 /// ```swift
 /// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
 /// ```
 ///
-/// Only the owner can read the files. The sink refuses a symbolic link. If it can't write a record, the record is lost,
-/// ``failure`` contains the reason, and the sink tries again with the next record. If another program moves or removes
-/// the file, the sink creates a new one. Only one process may write to a file.
+/// Only the owner can read the files. The sink refuses a symbolic link. If another program moves or removes the file,
+/// the sink creates a new file. Only one process may write to a file.
+///
+/// If the sink can't write a record, the record is lost, and ``failure`` contains the reason. The sink tries again with
+/// the next record.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -88,7 +90,7 @@ public final class FileSink: LogSink {
     /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - file: A file URL in an existing directory.
+    ///   - file: The URL of the file. Its directory must exist.
     ///   - maximumBytes: The approximate maximum size of one file in bytes. Defaults to 10 MB.
     ///   - maximumOldFiles: The number of old files to keep, at most 100. Defaults to 3.
     public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
@@ -97,14 +99,14 @@ public final class FileSink: LogSink {
         self.kept = min(max(0, maximumOldFiles), 100)
     }
 
-    /// Why the last record couldn't be written. Nil if it was written.
+    /// The reason why the last record couldn't be written. It's nil if the record was written.
     public var failure: String? { state.withLock { $0.failure } }
 
     /// Appends the record's text to the file.
     public func write(_ record: LogRecord) {
         let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
         state.withLock { state in
-            // Another program may have emptied or moved the file.
+            // Another program may have emptied or moved the file, so its size is checked.
             let status = state.file?.status(ifAt: path)
             if status == nil { state.file = nil }
             state.size = Int(status?.size ?? 0)
@@ -120,7 +122,7 @@ public final class FileSink: LogSink {
                 state.failure = nil
                 state.size += text.utf8.count
             } catch {
-                // The next record would otherwise continue a partly written line.
+                // Removes a partly written line, because the next record would otherwise continue this line.
                 try? state.file?.truncate(to: Int64(state.size))
                 state.failure = "writing: \(error.reason)"
             }

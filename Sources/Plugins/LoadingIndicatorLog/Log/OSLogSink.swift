@@ -1,7 +1,8 @@
 #if canImport(os)
 public import os
 
-/// Writes records to Apple's unified log: failures at the error level, others at the info level.
+/// A sink that writes records to Apple's unified log. Failures are logged at the error level, and other records at the
+/// info level.
 ///
 /// ```swift
 /// let log = RequestLog(.line, to: OSLogSink(Logger(subsystem: "com.example.app", category: "network")))
@@ -12,7 +13,7 @@ public struct OSLogSink: LogSink {
     /// Creates a sink.
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// Logs the record's text as public, because it doesn't contain secrets.
+    /// Logs the record's text. The text is logged as public, because it doesn't contain secrets.
     public func write(_ record: LogRecord) {
         let text = record.description
         switch record.outcome {

@@ -3,7 +3,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-/// Logs requests, batches and chains. Writes a record when an activity ends.
+/// An accessory that logs requests, batches and chains. It writes a record when an activity ends.
 ///
 /// ```swift
 /// let log = RequestLog(.line)                                            // to standard error
@@ -11,27 +11,29 @@ import Synchronization
 /// // #7 GET https://api.example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes
 /// ```
 ///
-/// Records never contain secrets: see ``Errand/Redaction``. The log doesn't read bodies: it receives copies of the
-/// transferred bytes, limited by its level. Records wait for the sink in a bounded queue, so a slow sink doesn't delay
-/// requests. If the queue is full, the log drops records, and the next record contains their number. You can use a log
-/// from any thread.
+/// Records never contain secrets. See ``Errand/Redaction``. The log doesn't read bodies. It receives copies of the
+/// bytes that are transferred anyway, up to the limit in its level.
+///
+/// Records wait for the sink in a bounded queue, so a slow sink doesn't delay requests. If the queue is full, the log
+/// drops records, and the next record contains their number. You can use a log from any thread.
 public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
     private let drafts = Mutex(NumberedTable<LogDraft>())
     private let isOff: Atomic<Bool>
-    /// The number of bytes that the log receives of each body, as set by its initial level.
+    /// The number of bytes that the log receives from each body. It's determined by the level with which the log was
+    /// created.
     public let maximumBodyBytes: Int
 
     /// Creates a log.
     ///
     /// - Parameters:
-    ///   - level: The amount of detail. Defaults to one line.
-    ///   - sink: Writes the records. Defaults to standard error.
+    ///   - level: The amount of detail. Defaults to one line per activity.
+    ///   - sink: Writes the records. Defaults to a sink for standard error.
     ///   - redaction: The rules for masking secrets.
     ///   - maximumQueue: The maximum number of records waiting for the sink. Defaults to 1,000.
-    ///   - time: The clock of the agents.
+    ///   - time: The time source of the agents that use the log.
     public init(
         _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(), redaction: Redaction = Redaction(),
         maximumQueue: Int = 1000, time: some TimeSource = SystemTimeSource()
@@ -43,8 +45,11 @@ public final class RequestLog: Accessory {
         queue = LogQueue(sink, redaction, limit: maximumQueue)
     }
 
-    /// The amount of detail. A new level applies to activities that end later. Turning the log on or off applies to
-    /// activities that start later. Bodies are logged only if the log was created with a `.bodies` level.
+    /// The amount of detail. You can change it at any time:
+    ///
+    /// - A new level applies to activities that end later.
+    /// - If you turn the log on or off, this applies to activities that start later.
+    /// - Bodies are logged only if the log was created with a `.bodies` level.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -53,13 +58,13 @@ public final class RequestLog: Accessory {
         }
     }
 
-    /// Waits until all records so far are written.
+    /// Waits until all records of activities that have ended so far are written.
     public func flush() async { await queue.flush() }
 
-    /// True for streams, whose notes contain their counts.
+    /// Returns true for streams, because their notes contain their counts.
     public func observesNotes(of kind: ActivityKind) -> Bool { kind == .stream }
 
-    /// Whether the log receives events: true unless the level is `.off`.
+    /// Whether the log receives events. It does unless the level is `.off`.
     public var isListening: Bool { !isOff.load(ordering: .relaxed) }
 
     /// Adds an event to its activity's record. The agent calls this method.
@@ -79,7 +84,7 @@ public final class RequestLog: Accessory {
         case .transport(.timings(let timings)):
             if let version = timings.httpVersion { draft(of: activity).report(version: version) }
         case .note(let note):
-            // Compares the types first, because a failing cast is slower.
+            // The types are compared before the cast, because a cast that fails is slower.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount
             else { return }
             draft(of: activity).count(count)
@@ -97,7 +102,7 @@ public final class RequestLog: Accessory {
     }
 }
 
-/// The finished activities that wait for the sink's thread.
+/// The queue of finished activities that wait for the sink's thread.
 final class LogQueue: Sendable {
     struct Ended: Sendable {
         let activity: Activity
@@ -118,7 +123,8 @@ final class LogQueue: Sendable {
     private let limit: Int
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "errand-log")
-    /// Kept from batch to batch, because finding the secrets costs more than writing a record.
+    /// The secrets in the headers of the last record. The queue keeps them from batch to batch, because finding secrets
+    /// costs more than writing a record.
     private let secrets: Mutex<HeaderSecrets>
 
     init(_ sink: any LogSink, _ redaction: Redaction, limit: Int) {
@@ -138,7 +144,7 @@ final class LogQueue: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        // Waking a thread for each record would cost more than all other work.
+        // Records are written in batches, because waking a thread for each record would cost more than all other work.
         if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
     }
 
@@ -147,7 +153,8 @@ final class LogQueue: Sendable {
         var secrets = secrets.withLock { $0 }
         defer { self.secrets.withLock { $0 = secrets } }
         while true {
-            // Callers that wait for `flush()` shouldn't wait for a later batch.
+            // Only the callers that are waiting for `flush()` now are resumed after this batch. Later callers wait for
+            // a later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
                 if batch.isEmpty { state.isWriting = false }
@@ -178,13 +185,13 @@ final class LogQueue: Sendable {
 
 /// The amount of detail in a log.
 public enum LogLevel: Sendable, Hashable {
-    /// No records.
+    /// The log doesn't write records.
     case off
-    /// One line for each finished activity.
+    /// The log writes one line for each finished activity.
     case line
-    /// The line, and the header fields of the last request and its response.
+    /// The log writes the line, and the header fields of the last request and of its response.
     case headers
-    /// The line, the header fields, and up to this many bytes of each body.
+    /// The log writes the line, the header fields, and up to this many bytes of each body.
     case bodies(upTo: Int)
 
     var maximumBodyBytes: Int {

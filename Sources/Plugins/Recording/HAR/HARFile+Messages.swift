@@ -2,28 +2,28 @@ import Errand
 import ErrandEssentials
 
 extension HARFile {
-    /// An entry's request.
+    /// The request of an entry.
     public struct Request: Codable, Sendable, Hashable {
         /// The request's method, such as "GET".
         public var method: String
         /// The absolute URL without its fragment.
         public var url: String
-        /// The version, such as "HTTP/1.1". Empty if unknown.
+        /// The HTTP version, such as "HTTP/1.1". It's empty if the version is unknown.
         public var httpVersion: String
-        /// Always empty, because cookies are secrets. Required by the format.
+        /// The cookies. The format requires this field. It's always empty, because cookies are secrets.
         public var cookies: [Pair] = []
         /// The header fields, with secrets masked.
         public var headers: [Pair]
         /// The URL's query items, percent-encoded.
         public var queryString: [Pair]
-        /// The body. Nil if it's empty or wasn't recorded.
+        /// The body. It's nil if the body is empty or wasn't recorded.
         public var postData: PostData?
-        /// The size of the head in bytes. Always -1: unknown.
+        /// The size of the head in bytes. It's always -1, which means that it's unknown.
         public var headersSize = -1
         /// The body's size in bytes.
         public var bodySize: Int64
 
-        /// Creates a request. The defaults stand for unknown values: empty text and lists, and a size of -1.
+        /// Creates a request. The default arguments stand for unknown values: empty texts and lists, and a size of -1.
         public init(
             method: String, url: String, httpVersion: String = "", headers: [Pair] = [], queryString: [Pair] = [],
             postData: PostData? = nil, bodySize: Int64 = -1
@@ -33,15 +33,16 @@ extension HARFile {
         }
     }
 
-    /// A request's body.
+    /// The body of a request.
     public struct PostData: Codable, Sendable, Hashable {
-        /// The media type, from `Content-Type`.
+        /// The body's media type, from `Content-Type`.
         public var mimeType: String
         /// The body as text, or in Base64 if ``encoding`` is "base64".
         public var text: String
-        /// How the text differs from the original body.
+        /// A comment on how the text differs from the original body.
         public var comment: String?
-        /// "base64" if the body isn't text. Stored as `_encoding`, because the format has no such field.
+        /// The encoding of the text: "base64" if the body isn't text. It's stored as `_encoding`, because the format
+        /// doesn't have such a field.
         public var encoding: String?
 
         /// Creates the body of a request.
@@ -55,28 +56,28 @@ extension HARFile {
         }
     }
 
-    /// An entry's response.
+    /// The response of an entry.
     public struct Response: Codable, Sendable, Hashable {
-        /// The status code, or 0 if the head didn't arrive.
+        /// The status code. It's 0 if the response's head didn't arrive.
         public var status: Int
-        /// Always empty. Required by the format.
+        /// The reason phrase. The format requires this field. It's always empty.
         public var statusText = ""
-        /// The version, such as "HTTP/1.1". Empty if unknown.
+        /// The HTTP version, such as "HTTP/1.1". It's empty if the version is unknown.
         public var httpVersion: String
-        /// Always empty, because cookies are secrets. Required by the format.
+        /// The cookies. The format requires this field. It's always empty, because cookies are secrets.
         public var cookies: [Pair] = []
         /// The header fields, with secrets masked.
         public var headers: [Pair]
         /// The body, with its size and type.
         public var content: Content
-        /// A redirect's target. Empty for other responses.
+        /// The target of a redirect. It's empty for other responses.
         public var redirectURL: String
-        /// The size of the head in bytes. Always -1: unknown.
+        /// The size of the head in bytes. It's always -1, which means that it's unknown.
         public var headersSize = -1
-        /// The body's size on the wire in bytes.
+        /// The size in bytes in which the body was transferred.
         public var bodySize: Int64
 
-        /// Creates a response. Arguments with a default are optional in the format.
+        /// Creates a response. Arguments with a default value are optional in the format.
         public init(
             status: Int, httpVersion: String = "", headers: [Pair] = [], content: Content, redirectURL: String = "",
             bodySize: Int64 = -1
@@ -88,17 +89,17 @@ extension HARFile {
 
     /// The body of a response.
     public struct Content: Codable, Sendable, Hashable {
-        /// The decoded body's size in bytes.
+        /// The size of the decoded body in bytes.
         public var size: Int64
-        /// The number of bytes that content coding saved on the wire.
+        /// The number of bytes by which a content coding made the transferred body smaller.
         public var compression: Int64?
-        /// The `Content-Type`, or "x-unknown".
+        /// The media type from `Content-Type`. It's "x-unknown" if the response doesn't have this field.
         public var mimeType: String
-        /// The body as text or Base64.
+        /// The body as text, or in Base64 if ``encoding`` is "base64".
         public var text: String?
-        /// "base64" if the body isn't text.
+        /// The encoding of the text: "base64" if the body isn't text.
         public var encoding: String?
-        /// How the text differs from the original body.
+        /// A comment on how the text differs from the original body.
         public var comment: String?
 
         /// Creates the body of a response.
@@ -111,8 +112,8 @@ extension HARFile {
         }
     }
 
-    /// The phases of an exchange in milliseconds. Phases that didn't happen or aren't known are -1, except the last
-    /// three.
+    /// The phases of an exchange, in milliseconds. A phase that didn't happen or isn't known is -1. The last three
+    /// phases are always known.
     public struct Timings: Codable, Sendable, Hashable {
         /// The wait for a connection.
         public var blocked: Double
@@ -122,7 +123,7 @@ extension HARFile {
         public var connect: Double
         /// Securing the connection, which is part of ``connect``.
         public var ssl: Double
-        /// Sending the request. If unknown, it's 0 and part of ``wait``.
+        /// Sending the request. If its duration is unknown, it's 0, and ``wait`` includes it.
         public var send: Double
         /// The wait for the response's first byte.
         public var wait: Double
@@ -138,23 +139,24 @@ extension HARFile {
             (self.send, self.wait, self.receive) = (send, wait, receive)
         }
 
-        /// The sum of all phases. ``ssl`` is part of ``connect``.
+        /// The sum of all phases. ``ssl`` isn't added, because it's part of ``connect``.
         public var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
     }
 }
 
 extension HARFile {
-    /// A WebSocket message, in Chromium's format.
+    /// A WebSocket message, in the format that Chromium uses.
     public struct WebSocketMessage: Codable, Sendable, Hashable {
-        /// "send" or "receive".
+        /// The direction of the message: "send" or "receive".
         public var type: String
         /// The time in seconds since 1970.
         public var time: Double
-        /// 1 for text, 2 for bytes.
+        /// The type of the message: 1 for text, and 2 for bytes.
         public var opcode: Int
-        /// The text, or the bytes in Base64, with secrets masked. Empty if bodies aren't recorded.
+        /// The text, or the bytes in Base64. Secrets are masked. It's empty if bodies aren't recorded.
         public var data: String
-        /// The whole message's size in bytes, if `data` is only a part. Stored as `_size`, Errand's own field.
+        /// The size of the whole message in bytes. It's nil if `data` is complete. It's stored as `_size`, a field that
+        /// only Errand writes.
         public var size: Int64?
 
         /// Creates a message.
@@ -164,7 +166,7 @@ extension HARFile {
         ///   - time: The time in seconds since 1970.
         ///   - opcode: 1 for text, 2 for bytes.
         ///   - data: The text, or the bytes in Base64.
-        ///   - size: The whole message's size in bytes. Defaults to nil: `data` is complete.
+        ///   - size: The size of the whole message in bytes. Defaults to nil, which means that `data` is complete.
         public init(type: String, time: Double, opcode: Int, data: String, size: Int64? = nil) {
             (self.type, self.time, self.opcode, self.data, self.size) = (type, time, opcode, data, size)
         }
@@ -190,7 +192,7 @@ extension HARFile.WebSocketMessage {
 }
 
 extension RecordedExchange {
-    /// The server may have refused the handshake.
+    /// Whether the request asked for a WebSocket. The server may have refused the handshake.
     var isWebSocket: Bool { webSocket != nil || request.headers.requestsWebSocket }
 
     var droppedMessages: String? {

@@ -1,18 +1,19 @@
 import Errand
 public import ErrandEssentials
 
-/// An HTTP Archive (HAR 1.2), which browsers open in their network panels. The names follow the format.
+/// An HTTP Archive (HAR 1.2). Browsers open such files in their network panels. The properties are named like the
+/// fields of the format.
 ///
 /// ```swift
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// ```
 ///
-/// Times are in milliseconds and sizes in bytes. Unknown numbers are -1.
+/// Times are in milliseconds, and sizes in bytes. The number -1 means unknown.
 ///
-/// Decoding throws `DecodingError` if a field has the wrong type. It also throws if the entries are missing, or an
-/// entry's request or response, or a request's method or URL.
+/// Decoding throws `DecodingError` if a field has the wrong type, or if a required field is missing. The required
+/// fields are the entries, the request and the response of an entry, and the method and the URL of a request.
 public struct HARFile: Codable, Sendable, Hashable {
-    /// The file's content, the format's only top-level object.
+    /// The content of the file. It's the only top-level object in the format.
     public var log: Log
 
     /// Creates a file.
@@ -29,15 +30,15 @@ public struct HARFile: Codable, Sendable, Hashable {
         return try encoder.encode(value)
     }
 
-    /// A file's content.
+    /// The content of a file.
     public struct Log: Codable, Sendable, Hashable {
         /// The format's version, always "1.2".
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// One entry for each request sent.
+        /// The entries of the file. Each request that was sent has an entry.
         public var entries: [Entry]
-        /// A comment. Errand writes the number of dropped entries.
+        /// A comment. Errand writes the number of exchanges that were dropped.
         public var comment: String?
 
         /// Creates a file's content.
@@ -53,13 +54,13 @@ public struct HARFile: Codable, Sendable, Hashable {
         /// The program's version.
         public var version: String
 
-        /// Creates the description of a program.
+        /// Creates a description of a program.
         public init(name: String, version: String) { (self.name, self.version) = (name, version) }
     }
 
-    /// One exchange: a request, its response, and their times.
+    /// An entry: a request that was sent, its response, and their times.
     public struct Entry: Codable, Sendable, Hashable {
-        /// When the request was sent, in ISO 8601.
+        /// The time when the request was sent, in ISO 8601.
         public var startedDateTime: String
         /// The sum of the timings in milliseconds.
         public var time: Double
@@ -67,22 +68,24 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var request: Request
         /// The response that was received.
         public var response: Response
-        /// Always empty. Required by the format.
+        /// The cache's state. The format requires this field. It's always empty.
         public var cache = Cache()
-        /// How long each phase took.
+        /// The duration of each phase.
         public var timings: Timings
         /// The server's IP address, if known.
         public var serverIPAddress: String?
-        /// A comment. Errand writes the label, attempt, hop and failure.
+        /// A comment. Errand writes the activity's label, the numbers of the attempt and of the request within the
+        /// attempt, and the failure.
         public var comment: String?
-        /// Why there's no response, such as "timedOut". Stored as `_error`, like in browsers.
+        /// The reason why the response is missing, such as "timedOut". It's stored as `_error`, as browsers do.
         public var error: String?
-        /// "websocket" for an opening handshake, otherwise nil. Stored as `_resourceType`, Chromium's field.
+        /// The type of the resource: "websocket" for an opening handshake, and otherwise nil. It's stored as
+        /// `_resourceType`, a field that Chromium uses.
         public var resourceType: String?
-        /// A WebSocket's messages. Stored as `_webSocketMessages`, Chromium's field.
+        /// The messages of a WebSocket. They're stored as `_webSocketMessages`, a field that Chromium uses.
         public var webSocketMessages: [WebSocketMessage]?
 
-        /// Creates an entry. Arguments with a default are optional in the format.
+        /// Creates an entry. Arguments with a default value are optional in the format.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
             serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
@@ -92,7 +95,7 @@ public struct HARFile: Codable, Sendable, Hashable {
             self.error = error
         }
 
-        /// Returns the entry as JSON, to write an archive piece by piece.
+        /// Returns the entry as JSON. Use it to write an archive piece by piece.
         ///
         /// - Throws: `EncodingError` if a time isn't finite.
         public func encoded() throws -> Data { try HARFile.encode(self) }
@@ -105,7 +108,7 @@ public struct HARFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// The state of a browser's cache. Always empty. Required by the format.
+    /// The state of a browser's cache. The format requires this object. It's always empty.
     public struct Cache: Codable, Sendable, Hashable {
         /// Creates an empty object.
         public init() {}
@@ -123,8 +126,8 @@ public struct HARFile: Codable, Sendable, Hashable {
     }
 }
 
-// Some programs omit required fields or quotes. A missing field gets the value for "unknown", and a header field or
-// version may be a number.
+// Some programs omit required fields, or omit the quotes of a text. Therefore, a missing field gets the value that
+// means unknown, and a header field or a version may be a number.
 
 private struct FieldName: CodingKey {
     let stringValue: String
@@ -195,7 +198,7 @@ extension HARFile.Entry {
             response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
             timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
             comment: fields.value("comment"), error: fields.value("_error"))
-        // Other programs may use these unofficial fields with other types.
+        // These fields aren't part of the format, so other programs may use them with other types.
         resourceType = try? fields.value("_resourceType")
         webSocketMessages = try? fields.value("_webSocketMessages")
     }
@@ -274,7 +277,7 @@ extension HARFile.Timings {
 }
 
 extension HARFile {
-    /// Creates an archive with one entry per exchange.
+    /// Creates an archive from a recording, with an entry for each exchange.
     public init(_ recording: Recording) {
         let dropped = recording.droppedExchanges
         log = Log(
@@ -284,7 +287,7 @@ extension HARFile {
 }
 
 extension HARFile.Entry {
-    /// Creates the entry of an exchange.
+    /// Creates an entry from an exchange.
     public init(_ exchange: RecordedExchange) {
         let version = exchange.version.map { "HTTP/\($0)" } ?? ""
         let timings = HARFile.Timings(exchange.phases)

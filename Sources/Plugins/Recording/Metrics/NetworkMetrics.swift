@@ -1,6 +1,6 @@
 import Errand
 
-/// Counters and response times by host.
+/// Counters and response times for each host.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder(maximumExchanges: 0)          // only counts
@@ -8,25 +8,26 @@ import Errand
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// A request counts for the host in the URL that the agent built, before filters and redirects. Hosts above the limit
-/// are counted together as "other".
+/// A request counts for the host in the URL that the agent built. Filters and redirects can send the request to another
+/// host, which doesn't matter here. If there are more hosts than the limit, the further hosts are counted together as
+/// "other".
 public struct NetworkMetrics: Sendable, Hashable {
-    /// The counters by lowercase host. Requests without a valid URL count under "none".
+    /// The counters. The keys are lowercase host names. Requests without a valid URL count under "none".
     public private(set) var hosts: [String: HostMetrics] = [:]
     private let limit: Int
 
     /// Creates counters that start at zero.
     ///
-    /// - Parameter maximumHosts: The number of hosts with separate counters. Defaults to 100.
+    /// - Parameter maximumHosts: The maximum number of hosts with separate counters. Defaults to 100.
     public init(maximumHosts: Int = 100) { limit = max(1, maximumHosts) }
 
-    /// Counts finished activities, for example of a recording.
+    /// Creates counters from finished activities, for example from a recording.
     public init(counting activities: some Sequence<RecordedActivity>, maximumHosts: Int = 100) {
         self.init(maximumHosts: maximumHosts)
         for activity in activities { add(activity) }
     }
 
-    /// Counts an activity, if it's a request.
+    /// Counts an activity if it's a request. Ignores other activities.
     public mutating func add(_ activity: RecordedActivity) {
         guard activity.kind == .request else { return }
         var host = activity.host ?? "none"
@@ -36,16 +37,16 @@ public struct NetworkMetrics: Sendable, Hashable {
     }
 }
 
-/// One host's counters and response times.
+/// The counters and response times of a host.
 public struct HostMetrics: Sendable, Hashable {
-    /// The number of finished requests: succeeded, failed or cancelled.
+    /// The number of requests that succeeded, failed or were cancelled.
     public private(set) var requests = 0
-    /// The number of succeeded requests.
+    /// The number of requests that succeeded.
     public private(set) var succeeded = 0
-    /// The number of cancelled requests.
+    /// The number of requests that were cancelled.
     public private(set) var cancelled = 0
-    /// The number of failed requests, by the code of an ``Errand/ErrandError`` or by the error's type. Above 50 kinds,
-    /// further ones count as "other".
+    /// The number of requests that failed, for each kind of failure. A kind is the code of an ``Errand/ErrandError``,
+    /// or the type of another error. If there are more than 50 kinds, the further kinds count as "other".
     public private(set) var failures: [String: Int] = [:]
     /// The number of responses from a cache or another store.
     public private(set) var cacheHits = 0
@@ -55,17 +56,17 @@ public struct HostMetrics: Sendable, Hashable {
     public private(set) var bytesReceived: Int64 = 0
     private var times = Histogram()
 
-    /// The number of failed requests of all kinds.
+    /// The number of all requests that failed.
     public var failed: Int { failures.values.reduce(0, +) }
 
-    /// Returns the time within which this percentage of requests succeeded or failed. Nil without such requests. At
-    /// most an eighth too long.
+    /// Returns the time within which this percentage of requests succeeded or failed. The result is at most an eighth
+    /// too long. Returns nil before the first such request.
     ///
     /// ```swift
     /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
     /// ```
     ///
-    /// - Parameter percent: From 0 to 100. Cancelled requests and cached responses don't count.
+    /// - Parameter percent: A percentage from 0 to 100. Cancelled requests and cached responses don't count.
     public func percentile(_ percent: Double) -> Duration? {
         times.percentile(percent).map { .microseconds($0) }
     }
@@ -95,7 +96,7 @@ public struct HostMetrics: Sendable, Hashable {
     private mutating func count(time: Duration) { times.add(UInt64(min(max(0, time / .microseconds(1)), 1e15))) }
 }
 
-/// Counts numbers in eight buckets per power of two. Uses at most two kilobytes.
+/// A histogram with eight buckets per power of two. It uses at most two kilobytes.
 struct Histogram: Sendable, Hashable {
     private var buckets: [UInt32] = []
     private var count = 0

@@ -2,17 +2,17 @@ public import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
-/// The newest messages of a WebSocket, within the recorder's limits, with secrets masked.
+/// The newest messages of a WebSocket, up to the recorder's limits. Secrets in them are masked.
 public struct RecordedWebSocket: Sendable, Hashable {
     /// A WebSocket message.
     public struct Message: Sendable, Hashable {
         /// Whether the message was sent or received.
         public var direction: StreamMessage.Direction
-        /// Whether the message is text. Otherwise it's bytes.
+        /// Whether the message is text. If it's false, the message is binary.
         public var isText: Bool
-        /// When the message was sent or received.
+        /// The time when the message was sent or received.
         public var date: Date
-        /// A copy of the content.
+        /// A copy of the message's content.
         public var body: RecordedBody
 
         /// Creates a message, for example for a test.
@@ -23,10 +23,10 @@ public struct RecordedWebSocket: Sendable, Hashable {
 
     /// The messages in both directions, oldest first.
     public var messages: [Message]
-    /// The number of dropped earlier messages.
+    /// The number of earlier messages that were dropped.
     public var droppedMessages: Int
 
-    /// Creates the messages of a socket. Defaults to no messages.
+    /// Creates the messages of a socket. By default, the list is empty.
     public init(messages: [Message] = [], droppedMessages: Int = 0) {
         (self.messages, self.droppedMessages) = (messages, droppedMessages)
     }
@@ -39,7 +39,7 @@ public struct RecordedWebSocket: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// RFC 6455, section 4.1.
+    /// Whether these fields ask for a WebSocket (RFC 6455, section 4.1).
     var requestsWebSocket: Bool { self[.upgrade]?.lowercased() == "websocket" }
 }
 
@@ -49,7 +49,7 @@ struct SocketMessages: Sendable {
         let date: Date
     }
 
-    /// A message's memory use in bytes, in addition to its copy.
+    /// The memory in bytes that a message uses in addition to its copy.
     static let overhead = 200
 
     private var kept: BoundedHistory<Message>
@@ -62,7 +62,8 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // Another accessory may have requested more bytes. A single message mustn't exceed the memory limit.
+        // The copy may be too long, because another accessory may have requested more bytes. It's cut, because a single
+        // message mustn't exceed the memory limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
@@ -81,14 +82,14 @@ struct SocketMessages: Sendable {
 }
 
 extension RecordedBody {
-    /// Copies a WebSocket message and masks secrets that have names in it.
+    /// Creates a masked copy of a WebSocket message.
     ///
-    /// A message has no media type, so secrets are found by name in JSON, also after Socket.IO's prefix, and in header
-    /// lines as in STOMP.
+    /// A message doesn't have a media type. Therefore, secrets are found by their names in JSON, including JSON after
+    /// Socket.IO's prefix, and in header lines such as STOMP's.
     ///
     /// - Parameters:
-    ///   - message: The message, or its start.
-    ///   - redactor: Remembers the masked secrets.
+    ///   - message: The message, or its beginning.
+    ///   - redactor: Masks the secrets, and remembers them.
     public init(masking message: StreamMessage, by redactor: inout Redactor) {
         let data = message.data
         self.init(Data(), length: Int64(message.length), copiedBytes: data.count)
@@ -109,8 +110,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// Masks secret values in a message's header lines, as in STOMP: the lines between a first line without a colon and
-    /// an empty line. Returns other messages unchanged.
+    /// Masks secrets in a message's header lines, as STOMP has them. Header lines are the lines between a first line
+    /// without a colon and an empty line. Returns other messages unchanged.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }
@@ -136,7 +137,8 @@ extension Redactor {
     }
 }
 
-/// A class, so an activity without a socket needs room for only a reference.
+/// The messages of a running socket. This is a class, so that an activity without a socket needs memory only for a
+/// reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

@@ -1,21 +1,21 @@
 import Errand
 
-/// A recording as an HTML page, with one bar per activity that shows the phases of its exchanges. Parts of a batch or
-/// chain are nested below it.
+/// An HTML page that shows a recording. It has a bar for each activity, which shows the phases of the activity's
+/// exchanges. Parts of a batch or chain are nested below it.
 ///
 /// ```swift
 /// let page = recorder.waterfallPage(title: "Start of the app")
 /// try page.html.write(to: file, atomically: true, encoding: .utf8)
 /// ```
 ///
-/// The page doesn't load scripts, fonts or images. It supports light and dark mode, and is readable without color.
+/// The page doesn't load scripts, fonts or images. It supports light and dark mode, and you can read it without color.
 public struct WaterfallPage: Sendable {
     /// The page's heading.
     public var title: String
     private let rows: [WaterfallRow]
     private let dropped: Int
 
-    /// Creates a page. Exchanges without an activity, for example from a file, get separate bars.
+    /// Creates a page. An exchange without an activity, for example from a file, gets a separate bar.
     public init(_ recording: Recording, title: String = "Requests") {
         self.title = title
         rows = WaterfallRow.rows(of: recording)

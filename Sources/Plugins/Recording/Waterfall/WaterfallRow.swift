@@ -1,10 +1,10 @@
 import Errand
 
 struct WaterfallRow: Sendable {
-    /// Per activity, because a request may be retried forever.
+    /// The maximum number of exchanges per activity, because a request may be retried forever.
     private static let maximumExchanges = 50
 
-    /// "batch", "chain" and so on. Nil for a request, or if the label is the kind.
+    /// The activity's kind, such as "batch" or "chain". It's nil for a request, and if the label is the kind.
     let kind: String?
     let label: String
     let notes: [String]
@@ -13,7 +13,8 @@ struct WaterfallRow: Sendable {
     var exchanges: [RecordedExchange]
     var depth = 0
 
-    /// Parts follow their batch or chain, both ordered by start. Exchanges without an activity come last.
+    /// Returns the rows in order of their start. Parts follow their batch or chain, in order of their start too.
+    /// Exchanges without an activity come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -35,7 +36,7 @@ struct WaterfallRow: Sendable {
         var children: [Activity.ID: [RecordedActivity]] = [:]
         var roots: [RecordedActivity] = []
         for activity in activities.sorted(by: { $0.id < $1.id }) {
-            // A batch starts before its parts. Requiring this order prevents cycles of parents.
+            // A batch starts before its parts, so its ID is lower. Checking this prevents cycles of parents.
             if let parent = activity.parent, parent < activity.id, known.contains(parent) {
                 children[parent, default: []].append(activity)
             } else {
@@ -81,7 +82,7 @@ struct WaterfallRow: Sendable {
     }
 }
 
-/// Each phase has its own pattern in addition to its color.
+/// The styles of the phases. Each phase has its own pattern in addition to its color.
 enum WaterfallStyle {
     static let css = """
         :root{--page:#fff;--text:#1a1c20;--soft:#4f545c;--line:#d5d8dd;--track:#f1f3f5}

@@ -37,7 +37,8 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Returns a JSON Pointer to the first difference. A mask in this value matches anything.
+    /// Returns a JSON Pointer to the first difference between this value and another value. A mask in this value
+    /// matches any value.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
@@ -86,7 +87,8 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
+/// The name of a member. Names are compared by their bytes (RFC 8259, section 8.3), without Unicode's canonical
+/// equivalence.
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
@@ -94,11 +96,11 @@ struct JSONName: Sendable, Hashable, Comparable {
     static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 }
 
-/// Gives equal JSON numbers (RFC 8259, section 6) the same text without losing digits: `1`, `1.0` and `10e-1` are
-/// equal.
+/// Converts JSON numbers (RFC 8259, section 6) to a normal form without losing digits. Equal numbers, such as `1`,
+/// `1.0` and `10e-1`, have the same text.
 enum JSONNumberText {
-    /// Removes outer zeros and appends the power of ten of the last digit: `1e0`. A text that isn't a number, or whose
-    /// exponent has more than 15 digits, stays unchanged.
+    /// Returns a number's normal form, such as `1e0`: the digits without outer zeros, and the power of ten of the last
+    /// digit. If the text isn't a number, or its exponent has more than 15 digits, returns the text unchanged.
     static func normal(_ text: String) -> String {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -119,7 +121,8 @@ enum JSONNumberText {
         return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
     }
 
-    /// Returns nil if the exponent is invalid or has more than 15 digits. Zero accepts any exponent.
+    /// Returns the exponent, or nil if the exponent is invalid or has more than 15 digits. If the number is zero, any
+    /// exponent is accepted.
     private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
         guard let mark = text.first else { return 0 }
         guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }

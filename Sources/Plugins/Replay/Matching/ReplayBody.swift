@@ -15,7 +15,8 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// Above this size in bytes, bodies other than multipart ones are compared as bytes.
+    /// The size in bytes above which a body isn't parsed, but compared as bytes. This doesn't apply to multipart
+    /// bodies.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
@@ -28,8 +29,8 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///   - contentCoding: Nil if the recording program has undone it.
-    ///   - depth: The number of enclosing multipart bodies.
+    ///   - contentCoding: The body's content coding. It's nil if the recording program has decoded the body.
+    ///   - depth: The number of multipart bodies that enclose this body.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { ContentCodings.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -51,7 +52,7 @@ struct ReplayBody: Sendable {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Some recordings contain the fields instead of the text.
+    /// Creates a form body from its fields, because some recordings contain the fields instead of the body's text.
     init(parts: [HAREntry.Part]) {
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })
@@ -62,7 +63,7 @@ struct ReplayBody: Sendable {
         return item.value.map { "\(name)=\($0)" } ?? name
     }
 
-    /// A digest. Bodies that are equal by value have equal digests.
+    /// A digest of the body. Bodies that are equal by value have equal digests.
     var key: String {
         var text = ""
         switch content {
@@ -103,7 +104,7 @@ struct ReplayBody: Sendable {
     }
 }
 
-/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), without details that vary between senders.
+/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578). It leaves out details that vary between senders.
 struct ReplayPart: Sendable {
     let head: String
     let body: ReplayBody
@@ -132,7 +133,7 @@ struct ReplayPart: Sendable {
         }
         func value(_ name: String) -> String? { fields.last { $0.name == name }?.value }
         let type = value("content-type")
-        // Part of the head already, or about how the content is sent.
+        // These fields are compared in another way, or only describe how the content is sent.
         let ignored = ["content-disposition", "content-type", "content-length", "content-transfer-encoding"]
         let others = fields.filter { !ignored.contains($0.name) }.map { "\($0.name): \($0.value)" }
         head = Self.head(
@@ -143,7 +144,7 @@ struct ReplayPart: Sendable {
     private static func head(_ disposition: ContentDisposition?, type: String?, others: [String]) -> String {
         let name = disposition?.parameters["name"] ?? ""
         let file = disposition?.fileName ?? disposition?.parameters["filename"]
-        // RFC 7578, section 4.4.
+        // The default type of a part (RFC 7578, section 4.4).
         let essence = type.flatMap { MediaType.essence(of: $0) } ?? "text/plain"
         let fields = [disposition?.type ?? "", name, file ?? "", essence] + others.sorted()
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
@@ -151,7 +152,7 @@ struct ReplayPart: Sendable {
 
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
-        // With the line break, because a delimiter starts a line.
+        // The pattern includes the line break, because a delimiter is at the start of a line.
         let delimiter = BytePattern(Array("\n--\(boundary)".utf8))
         let text = [UInt8(ascii: "\n")] + bytes
         var (rest, parts, start) = (text[...], [ReplayPart](), Int?.none)
@@ -170,7 +171,7 @@ struct ReplayPart: Sendable {
             }
             if isLast { return parts }
             guard line < text.endIndex else { return nil }
-            // The next delimiter may begin with this line's break.
+            // The line break isn't consumed, because it may be the beginning of the next delimiter.
             (rest, start) = (text[line...], line + 1)
         }
         return nil

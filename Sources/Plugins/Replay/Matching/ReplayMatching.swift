@@ -1,31 +1,42 @@
 public import Errand
 
-/// Decides whether a request equals a recorded one. Compares method and URL, and other parts that you add.
+/// A rule that decides whether a request equals a recorded request. It compares the method and the URL, and other parts
+/// that you add.
 ///
 /// ```swift
 /// ReplayMatching(body: true, headers: ["Accept-Language"])
 /// ReplayMatching(ignoredQueryItems: ["timestamp"])
 /// ```
 ///
-/// Ignores a URL's credentials and fragment, the case of scheme and host, a default port, and the style of
-/// percent-encoding, because RFC 3986 and browsers (WHATWG URL, section 1.3) encode differently. But escaped
-/// delimiters, such as `%2F` in a path and `%26` in a query, differ from unescaped ones. The mask of a secret in the
-/// recording matches any value.
+/// Programs encode URLs differently (RFC 3986; WHATWG URL, section 1.3). Therefore, these parts of a URL are ignored:
+///
+/// - credentials and the fragment
+/// - the case of the scheme and the host
+/// - a default port
+/// - the style of percent-encoding. But an escaped delimiter differs from an unescaped delimiter, such as `%2F` in a
+///   path and `%26` in a query.
+///
+/// If a secret is masked in the recording, its mask matches any value.
 public struct ReplayMatching: Sendable, Hashable {
     /// Whether to compare the body. Defaults to false.
     ///
-    /// JSON is compared by value, ignoring white space and the order of members. Forms are compared by their items, and
-    /// multipart bodies by their parts. Other bodies are compared as bytes. Content codings that this system supports
-    /// are undone first.
+    /// How bodies are compared depends on their type:
+    ///
+    /// - JSON is compared by value. White space and the order of members are ignored.
+    /// - Forms are compared by their items, and multipart bodies by their parts.
+    /// - Other bodies are compared as bytes.
+    ///
+    /// Before that, bodies with a content coding are decoded if this system supports the coding.
     public var body: Bool
-    /// The header fields to compare. The boundary in `Content-Type` doesn't count. Defaults to empty.
+    /// The header fields to compare. The boundary in `Content-Type` is ignored. Defaults to an empty list.
     public var headers: [HTTPHeaderName]
-    /// The percent-decoded names of query items to ignore. Defaults to empty.
+    /// The names of query items to ignore, percent-decoded. Defaults to an empty set.
     public var ignoredQueryItems: Set<String>
-    /// Whether to ignore scheme, host and port, for example if a test server's port changes. Defaults to false.
+    /// Whether to ignore the scheme, the host and the port. This is useful, for example, if a test server's port
+    /// changes. Defaults to false.
     public var ignoresOrigin: Bool
 
-    /// Creates a rule. By default, it compares only method and URL.
+    /// Creates a rule. By default, it compares only the method and the URL.
     public init(
         body: Bool = false, headers: [HTTPHeaderName] = [], ignoredQueryItems: Set<String> = [],
         ignoresOrigin: Bool = false
@@ -34,41 +45,43 @@ public struct ReplayMatching: Sendable, Hashable {
         (self.ignoredQueryItems, self.ignoresOrigin) = (ignoredQueryItems, ignoresOrigin)
     }
 
-    /// Compares only method and URL.
+    /// A rule that compares only the method and the URL.
     public static let methodAndURL = ReplayMatching()
 }
 
-/// When a replayed response arrives.
+/// Determines when a replayed response arrives.
 public enum ReplayTiming: Sendable, Hashable {
-    /// At once. The default.
+    /// The response arrives at once. This is the default.
     case off
-    /// After the recorded time, by the agent's time source. If that exceeds the timeout, the request throws `timedOut`.
+    /// The response arrives after the recorded time, according to the agent's time source. If the recorded time is
+    /// longer than the timeout, the request throws `timedOut`.
     case recorded
 }
 
-/// Whether a replay answers requests from the recording, passes them on, or records them.
+/// Determines whether a replay answers requests from the recording, sends them, or records them.
 public struct ReplayMode: Sendable {
     enum Kind: Sendable { case replayOnly, replayOrPassOn, recordNew, recordAll }
 
     let kind: Kind
     let transport: (any Transport)?
 
-    /// Never sends a request. A request that isn't in the recording throws ``ReplayError``. The default.
+    /// Answers requests only from the recording. A request that isn't in the recording throws ``ReplayError``. This is
+    /// the default.
     public static let replayOnly = ReplayMode(kind: .replayOnly, transport: nil)
 
-    /// Passes requests that aren't in the recording to a transport.
+    /// Sends requests that aren't in the recording with a transport.
     public static func replayOrPassOn(to transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .replayOrPassOn, transport: transport)
     }
 
-    /// Passes requests that aren't in the recording to a transport and records them. Save the recording with
-    /// ``ReplayTransport/save(to:)``. The file may not exist yet.
+    /// Sends requests that aren't in the recording with a transport, and records them. Save the recording with
+    /// ``ReplayTransport/save(to:)``. The file needn't exist yet.
     public static func recordNew(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordNew, transport: transport)
     }
 
-    /// Passes every request to a transport and records it. ``ReplayTransport/save(to:)`` replaces the file, which isn't
-    /// read and may not exist yet.
+    /// Sends every request with a transport, and records it. The file isn't read and needn't exist yet.
+    /// ``ReplayTransport/save(to:)`` replaces it.
     public static func recordAll(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordAll, transport: transport)
     }

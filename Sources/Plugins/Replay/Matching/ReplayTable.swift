@@ -4,14 +4,14 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 
 struct ReplayTable: Sendable {
-    /// In bytes.
+    /// The maximum size of a body in bytes.
     static let bodyLimit = 64 << 20
 
     let index: HARIndex
     private let matching: ReplayMatching
     private let redaction: Redaction
     private var exact: [String: [Int]] = [:]
-    /// Items whose query a server may read as a form, by the key of ``ReplayURL/formText``.
+    /// The items whose query may be a form. The key is ``ReplayURL/formText``.
     private var forms: [String: [Int]] = [:]
     private var masked: [String: [Int]] = [:]
 
@@ -43,7 +43,7 @@ struct ReplayTable: Sendable {
         guard matching.body else { return (headers, nil) }
         let recorded = entry.requestBody
         var bytes: [UInt8] = []
-        // Some programs write an empty text next to the form's items.
+        // Some programs write an empty text in addition to the form's items. The items are used then.
         if let text = recorded.text, !text.isEmpty || recorded.parts.isEmpty {
             let path = "log.entries[\(item.number)].request.postData.text"
             guard text.count <= Self.bodyLimit else {
@@ -71,7 +71,7 @@ struct ReplayTable: Sendable {
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
-            // The boundary differs in each body.
+            // The boundary of a multipart body is ignored, because it's different in each body.
             guard name == .contentType, var type = MediaType(parsing: value), type.type == "multipart" else {
                 return value
             }
@@ -80,7 +80,8 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// `exact` items have the same key, and `others` match in another way, for example through masks.
+    /// Finds the items that match a request. The items in `exact` have the same key. The items in `others` match in
+    /// another way, for example because of masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {
@@ -90,7 +91,7 @@ struct ReplayTable: Sendable {
         let key = Self.key(request.method.rawValue, url.text, headers, body)
         let exact = exact[key] ?? []
         var found: [Int] = []
-        // If both spellings of a form were recorded, they stay separate.
+        // If both spellings of a form were recorded, each spelling matches only itself.
         if exact.isEmpty, let text = url.formText {
             found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
         }

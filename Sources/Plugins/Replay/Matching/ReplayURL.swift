@@ -30,11 +30,14 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// Escaping these characters changes a path's meaning, so their escapes stay. For example, `/a%2Fb` is one segment.
+    /// The characters that mean something else in a path if they're escaped, so their escapes are kept. For example,
+    /// `/a%2Fb` is a single segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// In a name, `+` may be a space, and `;` a separator.
+    /// The characters that mean something else in the name of a query item if they're escaped. In a name, `+` may be a
+    /// space, and `;` may be a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// In a value, `=` isn't a delimiter.
+    /// The characters that mean something else in the value of a query item if they're escaped. In a value, `=` isn't a
+    /// delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -42,17 +45,17 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// Makes percent-encoding uniform. Browsers don't escape `[`, `|`, `,` and others (WHATWG URL, section 1.3), but
-    /// apps that follow RFC 3986 do.
+    /// Returns a text with uniform percent-encoding. Apps that follow RFC 3986 escape characters such as `[`, `|` and
+    /// `,`, but browsers don't (WHATWG URL, section 1.3).
     ///
-    /// - Parameter apart: The characters for which escaping makes a difference.
+    /// - Parameter apart: The characters that mean something else if they're escaped.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
         if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            // A percent sign outside an escape is literal.
+            // A percent sign that doesn't begin an escape is an ordinary character.
             var (byte, isEscaped, length) = (bytes[index], bytes[index] == UInt8(ascii: "%"), 1)
             if isEscaped, index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
                 let low = ASCII.hexValue(bytes[index + 2])
@@ -73,8 +76,8 @@ struct ReplayURL: Sendable, Hashable {
 
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// The URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a
-    /// separator. Nil if the query contains neither.
+    /// The URL as a server understands it that reads the query as a form (WHATWG URL, section 5). In a form, `+` is a
+    /// space, and `;` isn't a separator. It's nil if the query contains neither of these characters.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }

@@ -47,7 +47,7 @@ struct HARBody {
     }
 }
 
-/// Decodes Base64 (RFC 4648, section 4). Also accepts the URL alphabet, line breaks and missing padding.
+/// Decodes Base64 (RFC 4648, section 4). Also accepts the alphabet for URLs, line breaks, and missing padding.
 struct Base64Decoder {
     private var bits: UInt32 = 0
     private var count = 0

@@ -3,17 +3,17 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// An archive's entry. Its bodies are ranges of the file.
+/// An entry of an archive. Its bodies are stored as ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the text's JSON string without its quotes. Escapes aren't decoded.
+        /// The range of the text's JSON string in the file, without its quotes. Escapes in it aren't decoded.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
         var parts: [Part] = []
     }
 
-    /// A form field. Programs write these next to the body's text or instead of it.
+    /// A field of a form. Programs write such fields in addition to the body's text, or instead of it.
     struct Part: Sendable {
         var name = ""
         var value = ""
@@ -29,21 +29,22 @@ struct HAREntry: Sendable {
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// As stated in the file, in bytes, or -1.
+    /// The body's size in bytes according to the file, or -1.
     private(set) var size = -1.0
-    /// Bytes that content coding saved on the wire.
+    /// The number of bytes by which a content coding made the transferred body smaller.
     private(set) var compression = 0.0
-    /// Set by Errand's recorder.
+    /// Whether the body is incomplete, according to a note that Errand's recorder writes.
     private(set) var isCut = false
     private(set) var redirectURL = ""
     private(set) var timeToHead = Duration.zero
     private(set) var timeToReceive = Duration.zero
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Some programs mark entries with HTTP URLs as WebSockets.
+    /// Whether the file marks the entry as a WebSocket. Some programs do so although the URL is an HTTP URL.
     private var isWebSocket = false
 
-    /// False for example for data URLs, WebSockets and pages of extensions.
+    /// Whether the entry is an HTTP exchange. It's false, for example, for data URLs, WebSockets, and the pages of
+    /// browser extensions.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket
@@ -68,7 +69,7 @@ extension HAREntry {
             case "timings": try entry.readTimings(&reader)
             case "_error": try entry.readError(&reader)
             case "_resourceType":
-                // This unofficial field can have any type.
+                // This field isn't part of the format, so it can have any type.
                 guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
                 entry.isWebSocket = try reader.beginning(limit: 64)?.text == "websocket"
             case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
@@ -162,8 +163,8 @@ extension HAREntry {
         return body
     }
 
-    /// Skips HTTP/2's pseudo-fields, such as `:status`. Splits values at line breaks, because programs join fields of
-    /// the same name with various line breaks.
+    /// Reads header fields. Skips the pseudo-fields of HTTP/2, such as `:status`. Splits values at line breaks, because
+    /// programs join fields with the same name, and use various line breaks for it.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in try parts(&reader) {
@@ -173,7 +174,7 @@ extension HAREntry {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
                 continue
             }
-            // CR LF is a single character in Swift.
+            // This splits bytes, because CR LF is a single character in Swift.
             for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))
@@ -203,7 +204,7 @@ extension HAREntry {
         return parts
     }
 
-    /// Returns "1.1" for "HTTP/1.1", and "2" for "h2" and "http/2.0".
+    /// Returns the number of an HTTP version: "1.1" for "HTTP/1.1", and "2" for "h2" and "http/2.0".
     private static func version(_ text: String) -> String? {
         let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
         if digits.isEmpty { return nil }
@@ -222,6 +223,6 @@ extension HAREntry {
         (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
     }
 
-    /// Converting a huge number traps.
+    /// Returns a duration. The number is limited, because converting a huge number traps.
     private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
 }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The positions of an archive's entries. Entries are read on demand.
+/// The index of an archive: the positions of its entries. The entries themselves are read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
         let number: Int
@@ -72,7 +72,8 @@ final class HARSource: Sendable {
         case file(SystemFile)
     }
 
-    /// Files up to this size in bytes are read into memory, so many small archives don't keep files open.
+    /// The size in bytes up to which a file is read into memory. Without this, many small archives would keep their
+    /// files open.
     static let memoryLimit = 4 << 20
 
     private let storage: Storage

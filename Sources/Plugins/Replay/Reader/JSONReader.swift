@@ -59,10 +59,10 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// `member` reads or skips each value.
+    /// Reads an object. Calls `member` for each name, which reads or skips the value.
     ///
-    /// - Parameter nameLimit: In bytes. A longer name is passed as an empty string. The format's names don't exceed 256
-    ///   bytes.
+    /// - Parameter nameLimit: The maximum length of a name in bytes. A longer name is passed as an empty string. The
+    ///   names in the format have at most 256 bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -78,7 +78,7 @@ struct JSONReader {
         }
     }
 
-    /// Some programs write `null` for an empty object.
+    /// Reads an object, or `null`, which some programs write for an empty object.
     mutating func objectOrNull(
         _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -97,7 +97,7 @@ struct JSONReader {
         return true
     }
 
-    /// For an error's path. Returns "?" for a name that the format can't contain.
+    /// Returns a member's name for the path in an error. Returns "?" for a name that isn't part of the format.
     private static func step(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
@@ -142,7 +142,7 @@ struct JSONReader {
         }
     }
 
-    /// Some programs omit the quotes of numbers, `true` and `false`.
+    /// Reads a string. Also accepts numbers, `true` and `false` without quotes, because some programs omit the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
@@ -154,7 +154,7 @@ struct JSONReader {
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// Without quotes.
+    /// Returns the range of a string in the file, without its quotes.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -164,7 +164,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Some programs write numbers in quotes.
+    /// Reads a number. Also accepts a number in quotes, because some programs write quotes.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -201,7 +201,7 @@ struct JSONReader {
         throw fault(.truncated, "the file ends in the middle of a string")
     }
 
-    /// Replaces invalid UTF-8.
+    /// Returns a range of the file as text. Replaces invalid UTF-8.
     private func text(_ range: Range<Int>) throws(HARError) -> String {
         var decoder = JSONStringDecoder()
         var bytes: [UInt8] = []
@@ -252,7 +252,8 @@ extension JSONReader {
         } while !closers.isEmpty
     }
 
-    /// After a value, skips the ends of the containers that end there, or a comma and an object's next name.
+    /// After a value, skips the ends of all containers that end there. If a container continues, skips the comma, and
+    /// an object's next name.
     private mutating func closeContainers(_ closers: inout [UInt8]) throws(HARError) {
         while let closer = closers.last {
             let byte = try token()

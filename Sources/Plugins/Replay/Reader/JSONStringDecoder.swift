@@ -2,10 +2,10 @@ import ErrandJSONSyntax
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Undoes the escapes of a JSON string (RFC 8259, section 7), piece by piece.
+/// Decodes the escapes in a JSON string (RFC 8259, section 7), piece by piece.
 ///
-/// To restore bodies byte for byte, invalid UTF-8 stays unchanged. An unpaired surrogate from U+DC80 to U+DCFF becomes
-/// a byte from 0x80 to 0xFF, because Python writes undecodable bytes in this way.
+/// Bodies have to be restored byte for byte, so invalid UTF-8 stays unchanged. An unpaired surrogate from U+DC80 to
+/// U+DCFF becomes a byte from 0x80 to 0xFF, because Python writes bytes that it can't decode in this way.
 struct JSONStringDecoder {
     private var pending: [UInt8] = []
     /// The high surrogate of a pair whose low surrogate hasn't arrived.
@@ -22,7 +22,7 @@ struct JSONStringDecoder {
                     index = plain
                     continue
                 }
-                // The string was scanned before, so only an escape is expected here.
+                // Only an escape can be here, because the string was scanned before.
                 guard bytes[index] == JSONGrammar.backslash else {
                     result.append(bytes[index])
                     index += 1

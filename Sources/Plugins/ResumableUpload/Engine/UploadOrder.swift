@@ -61,8 +61,8 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// Returns an order that uses the next of the source's records. Call this if the current record belongs to another
-    /// user. If every record does, the order overwrites the last one.
+    /// Returns an order that uses the next record for the same body. Call this if the current record belongs to another
+    /// user. If all records belong to other users, the new order overwrites the last record.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
