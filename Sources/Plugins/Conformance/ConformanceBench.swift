@@ -50,7 +50,7 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// The agent adds the core's checks and events.
+    /// Sends a request with an agent, which adds the core's checks and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
@@ -97,7 +97,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// Returns the error that an operation throws. Checks the error's code if you pass codes.
+    /// Returns the error that an operation throws. If you pass codes, checks that the error has one of these codes.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -117,7 +117,8 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// Returns `nil` for an `ErrandError` other than a cancellation or a timeout.
+    /// Returns what an operation has received. Returns `nil` if the operation throws an `ErrandError` other than a
+    /// cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
@@ -128,7 +129,7 @@ extension ConformanceBench {
         }
     }
 
-    /// The bytes compress badly and don't repeat soon.
+    /// Returns bytes that can hardly be compressed, and that repeat only after a long time.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -142,7 +143,7 @@ extension ConformanceBench {
     }
 }
 
-/// After the limit, cancels the operation and throws without waiting for its end.
+/// Runs an operation with a time limit. After the limit, cancels the operation, and throws without waiting for its end.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {

@@ -2,28 +2,28 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A requirement of transports as a runnable case. See ``TransportConformance``.
+/// A requirement of transports, as a test case that you can run. See ``TransportConformance``.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// The requirement as a sentence that is unique in the suite.
+    /// The requirement as a sentence. Each case in the suite has another sentence.
     public let name: String
-    /// The feature that the case belongs to. A limitation can excuse all cases of a feature.
+    /// The feature to which the case belongs. A limitation can excuse all cases of a feature.
     public let feature: TransportFeature
-    /// Why the case doesn't apply to this transport. `nil` if it applies.
+    /// The reason why the case doesn't apply to this transport. It's `nil` if the case applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case with its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds the
-    /// suite's limit. An excused case doesn't run, and throws ``ConformanceSkipped``.
+    /// Runs the case with its own server. Throws ``ConformanceFailure`` if the transport fails, or if the case takes
+    /// longer than the suite's limit. If the case is excused, throws ``ConformanceSkipped`` without running it.
     public func run() async throws {
         try await runCase(name, limitation: limitation, within: limit, body)
     }
 
-    /// The feature, the name, and the limitation, if any.
+    /// The feature and the name. If the case is excused, it's followed by the limitation.
     public var description: String { "\(feature): \(name)" + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Throws the errors of a case as failures with its name.
+/// Runs a case. Throws its errors as failures with the name of the case.
 func runCase(
     _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -35,7 +35,7 @@ func runCase(
     }
 }
 
-/// A requirement isn't met.
+/// The error of a requirement that isn't met.
 public struct ConformanceFailure: DescribedError, Sendable {
     /// The name of the case, which is its requirement.
     public internal(set) var name = ""
@@ -43,7 +43,8 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public let expected: String
     /// The actual result, in words or as a value.
     public let came: String
-    /// Advice, and a test that repeats the failure of a ``FilterLaw``. Empty for other cases.
+    /// Advice for fixing the failure. If a ``FilterLaw`` failed, this also contains a test that repeats the failure.
+    /// It's empty for other cases.
     public let details: String
 
     init(expected: String, came: String, details: String = "") {
@@ -56,7 +57,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
         return copy
     }
 
-    /// The case, the expected result, and the actual one in a sentence, for test logs.
+    /// A sentence for test logs, with the name of the case, the expected result, and the actual result.
     public var description: String {
         "\(name): expected \(expected), got \(came)" + (details.isEmpty ? "" : "\n\(details)")
     }
@@ -64,9 +65,9 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// The case was excused. It throws this error so it doesn't count as passed.
+/// The error of a case that was excused. Because it throws this error, the case doesn't count as passed.
 public struct ConformanceSkipped: DescribedError, Sendable {
-    /// Why the case doesn't apply to this transport or plugin.
+    /// The reason why the case doesn't apply to this transport or plugin.
     public let reason: String
     /// A sentence with the reason.
     public var description: String { "excused: \(reason)" }
@@ -74,7 +75,7 @@ public struct ConformanceSkipped: DescribedError, Sendable {
     public var errorCode: Int { 1 }
 }
 
-/// A known limitation of a transport or plugin, which excuses cases of a suite.
+/// A known limitation of a transport or plugin. It excuses cases in a suite.
 public struct KnownLimitation: Sendable {
     let feature: TransportFeature?
     let name: String?
@@ -85,7 +86,8 @@ public struct KnownLimitation: Sendable {
         KnownLimitation(feature: feature, name: nil, reason: reason)
     }
 
-    /// Returns a limitation that excuses the case with a name. The suite fails if no case has that name.
+    /// Returns a limitation that excuses the case with this name. If the suite doesn't contain this name, the suite
+    /// fails.
     public static func named(_ name: String, because reason: String) -> KnownLimitation {
         KnownLimitation(feature: nil, name: name, reason: reason)
     }

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The requirements for the connections of a ``Errand/ConnectingTransport``, as cases for any test framework.
+/// Test cases for the connections of a ``Errand/ConnectingTransport``. You can run them with any test framework.
 ///
 /// ```swift
 /// @Test(arguments: ConnectionConformance.cases(for: { CurlTransport() }))
@@ -14,8 +14,8 @@ public enum ConnectionConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport without connections or shared state.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - make: Creates a new transport. The transport must not have connections or share state with other transports.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(600)
     ) -> [PluginConformanceCase] {
@@ -198,7 +198,7 @@ struct ConnectionBench: Sendable {
         return HTTPRequest(.get, url)
     }
 
-    /// Calls `body` after the client has read the head and sent a byte.
+    /// Serves a connection. Calls `body` when the client has read the head and sent a byte.
     func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
         let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
         server.on(
@@ -208,7 +208,7 @@ struct ConnectionBench: Sendable {
             })
     }
 
-    /// Static, because a handler that captured the bench would keep its server alive.
+    /// This function is static, because a handler that captured the bench would keep the bench's server alive.
     static func echo(_ conversation: TestConversation) throws {
         while let bytes = try conversation.receive() { try conversation.send(bytes) }
     }

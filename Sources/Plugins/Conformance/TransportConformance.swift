@@ -1,33 +1,34 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of a ``Transport``, as cases for any test framework.
+/// Test cases for a ``Transport``. You can run them with any test framework.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
 /// func conformance(_ each: ConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a transport and starts its own loopback server, so cases can run in any order and in parallel.
-/// Excuse limitations by feature or case name, with a reason:
+/// Each case creates a transport, and starts its own server on the loopback interface. Cases can run in any order and
+/// in parallel. If your transport has a limitation, excuse it by feature or by case name, with a reason:
 ///
 /// ```swift
 /// TransportConformance.cases(
 ///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 ///
-/// The random exchanges of a ``TransportLaw`` avoid limitations.
+/// The laws in this suite send random requests. They leave out whatever a limitation excuses. See ``TransportLaw``.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport without connections or shared state.
-    ///   - samples: Exchanges that the transport reacts to, such as a response that it decodes. Laws that allow changed
-    ///     responses mix them into their random exchanges. Defaults to an empty list.
+    ///   - make: Creates a new transport. The transport must not have connections or share state with other transports.
+    ///   - samples: Requests and responses to which the transport reacts, such as a response that it decodes. Laws that
+    ///     allow changed responses mix these samples into the exchanges that they create at random. Defaults to an
+    ///     empty list.
     ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
     ///     all laws.
-    ///   - limitations: The transport's limitations. Excused cases stay in the list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Transport, samples: [WireExchange] = [],
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
@@ -49,21 +50,23 @@ public enum TransportConformance {
         return excused(cases, limitations, limit)
     }
 
-    /// Returns the laws for a transport that reaches the server through a relay, such as one that adds TLS.
+    /// Returns the laws for a transport that reaches the server through a relay, for example a relay that adds TLS. A
+    /// law is a property of transports that is tested with random requests. See ``TransportLaw``.
     ///
     /// ```swift
     /// TransportConformance.laws(for: { MyTransport() }, through: { port in try MyRelay(to: port) })
     /// ```
     ///
-    /// TLS can change when a client reads, how it finds the end of a body, and how it closes.
+    /// A transport that passes the other cases can still fail with TLS, because TLS can change when a client reads, how
+    /// it finds the end of a body, and how it closes a connection.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport that trusts the relay.
-    ///   - relay: Creates a relay to the server at a port of 127.0.0.1.
+    ///   - relay: Creates a relay to the server at this port of 127.0.0.1.
     ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
     ///     all laws.
-    ///   - limitations: The transport's limitations. Excused cases stay in the list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func laws(
         for make: @escaping @Sendable () throws -> any Transport,
         through relay: @escaping @Sendable (_ port: Int) throws -> any WireRelay, laws: LawOptions = LawOptions(),
@@ -119,14 +122,14 @@ struct ConformanceDraft: Sendable {
     }
 }
 
-/// A feature of transports that groups the cases of ``TransportConformance``. Write a `default` when you `switch` over
-/// it, because features may be added.
+/// A feature of transports. The cases of ``TransportConformance`` are grouped by feature. Features may be added, so
+/// write a `default` in a `switch`.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// The end of a response: lengths, chunks, HEAD, 204, and 304.
+    /// How the end of a response is found: lengths, chunks, HEAD, 204, and 304.
     case framing
     /// Header fields, methods, and targets.
     case headers
-    /// Responses that transports must return unchanged: redirects, challenges, and cookies.
+    /// Redirects, challenges, and cookies. Transports must return such responses unchanged.
     case neutrality
     /// 1xx responses before the final response.
     case informational
@@ -136,33 +139,33 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case codings
     /// Range requests and partial responses (206).
     case ranges
-    /// Connections that end too early, and invalid responses.
+    /// Connections that end too early, and responses that are invalid.
     case faults
-    /// Connections for several requests.
+    /// Using a connection for several requests.
     case reuse
     /// Request bodies in memory.
     case uploads
     /// Streamed request bodies.
     case streamedUploads
-    /// Cancellation at every stage.
+    /// Cancelling a request in each of its stages.
     case cancellation
-    /// Timeouts if the server is silent.
+    /// Timeouts of requests whose server is silent.
     case timeouts
-    /// A slow reader slows down the server.
+    /// Slowing down the server if the response's reader is slow.
     case backpressure
-    /// A slow server slows down the source of a request's body.
+    /// Slowing down the source of a request's body if the server is slow.
     case uploadBackpressure
     /// Many concurrent requests.
     case load
-    /// The last check of a request that has waited for a connection. See ``Errand/PreSendFilter``.
+    /// Checking a request that has waited for a connection once more before it's sent. See ``Errand/PreSendFilter``.
     case preSendCheck
-    /// The events that a transport reports.
+    /// The events that a transport reports to accessories.
     case events
     /// Hosts with several addresses.
     case addresses
-    /// The end of connections when the transport is deallocated.
+    /// Closing connections when the transport is deallocated.
     case lifetime
-    /// The laws of transports. See ``TransportLaw``.
+    /// The laws of transports: properties that are tested with random requests. See ``TransportLaw``.
     case laws
     /// Responses that the transport creates itself. See
     /// ``TransportConformance/localCases(for:at:knownLimitations:within:)``.

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Requests to a host with several addresses, of which only some accept connections (RFC 8305, section 5).
+/// Tests requests to a host that has several addresses, of which only some accept connections (RFC 8305, section 5).
 enum AddressCases {
     typealias Make = @Sendable ([String: [String]]) throws -> any Transport
 
@@ -91,7 +91,7 @@ enum AddressCases {
 }
 
 extension TransportConformance {
-    /// Returns the cases for transports with configurable host addresses.
+    /// Returns the cases for transports whose host addresses can be configured.
     ///
     /// ```swift
     /// let cases = TransportConformance.addressCases { addresses in
@@ -102,11 +102,11 @@ extension TransportConformance {
     /// for each in cases { try await each.run() }
     /// ```
     ///
-    /// The cases need 127.0.0.2 and its neighbors, which Linux has by default.
+    /// The cases use 127.0.0.2 and further addresses, which Linux has by default.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport that connects to these addresses, by host name, without a lookup.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - make: Creates a new transport. It must connect to these addresses without a lookup. The keys are host names.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func addressCases(
         for make: @escaping @Sendable (_ addresses: [String: [String]]) throws -> any Transport,
         within limit: Duration = .seconds(600)

@@ -2,10 +2,10 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Content codings (RFC 9110, section 8.4), trailers, 1xx responses, and ranges.
+/// Tests content codings (RFC 9110, section 8.4), trailers, 1xx responses, and ranges.
 enum CodingCases {
     static let text = String(repeating: "one answer, coded\n", count: 20)
-    // Compressed by gzip and zlib, because the code under test must not produce its own input.
+    // These bytes were compressed by gzip and zlib, because the code under test must not produce its own input.
     static let gzip =
         Data(base64Encoded: "H4sIAAAAAAACA8vPS1VIzCsuTy3SUUjOT0lN4cofFaGBCADl3wqlaAEAAA==") ?? Data()
     private static let deflate = Data(base64Encoded: "eNrLz0tVSMwrLk8t0lFIzk9JTeHKHxWhgQgAzhB9jQ==") ?? Data()

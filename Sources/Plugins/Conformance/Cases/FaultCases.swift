@@ -16,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection that closes at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // The last two bytes aren't cut: a client doesn't have to wait for the empty line at the end.
+            // The last two bytes are always sent, because a client doesn't have to wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
@@ -99,7 +99,7 @@ enum FaultCases {
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
-                // A transport may retry, and each attempt needs a plan.
+                // A transport may retry, and each of its attempts needs a plan.
                 server.enqueueConnections(plan, plan, plan, plan)
                 try await bench.failure(
                     of: "a connection that the server closes or resets immediately", .connectionLost, .cannotConnect
@@ -118,7 +118,7 @@ enum FaultCases {
             try await bench.failure(of: "a closed port", .cannotConnect) {
                 try await bench.viaAgent(HTTPRequest(.get, url))
             }
-            // The server keeps the port while it's referenced.
+            // The server keeps its port as long as it's referenced.
             withExtendedLifetime(gone) {}
         },
         ConformanceDraft(.faults, "a host name that doesn't exist is an error") { bench in
@@ -162,7 +162,7 @@ enum FaultCases {
                 "Content-Length: 2\r\nContent-Length: \r\n", "Content-Length: 0x2\r\n",
             ]
             for head in heads {
-                // Closing the connection would end the body.
+                // The connection stays open, because closing it would end the body.
                 bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok").keepAlive(true))
                 let request = try bench.request(.get, "/odd")
                 for delivery in FramingCases.deliveries {

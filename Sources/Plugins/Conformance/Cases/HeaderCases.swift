@@ -85,7 +85,7 @@ enum HeaderCases {
     ]
 }
 
-/// Responses that transports must leave to the core and to filters. See ``Transport``.
+/// Tests responses that transports must leave to the core and to filters. See ``Transport``.
 enum NeutralityCases {
     static let early = "the head of a redirect is returned before its body arrives"
     static let nowhere = "a redirect with a missing or empty Location keeps its body"

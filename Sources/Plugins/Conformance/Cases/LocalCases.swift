@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportConformance {
-    /// Returns the cases for a transport that responds to some URLs itself, for example with files of the app.
+    /// Returns the cases for a transport that itself responds to some URLs, for example with files of the app.
     ///
     /// ```swift
     /// TransportConformance.localCases(for: { MyTransport() }, at: "https://bundle.local/index.html")
@@ -12,8 +12,8 @@ extension TransportConformance {
     /// - Parameters:
     ///   - make: Creates a new transport.
     ///   - url: A URL to which the transport responds with status 200 and a body.
-    ///   - limitations: The transport's limitations. Excused cases stay in the list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func localCases(
         for make: @escaping @Sendable () throws -> any Transport, at url: String,
         knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
@@ -50,7 +50,7 @@ struct LocalBench: Sendable {
     }
 }
 
-/// Responses that a transport creates itself.
+/// Tests responses that a transport creates itself.
 enum LocalCases {
     struct Draft: Sendable {
         let name: String
@@ -76,7 +76,7 @@ enum LocalCases {
         },
         Draft(name: "a response to HEAD has the fields of GET, and no body") { bench in
             let whole = try await bench.exchange()
-            // The transport may respond only to GET, and pass HEAD on to a server that doesn't exist.
+            // The transport may respond only to GET. It may pass HEAD on to a server, which doesn't exist.
             guard let head = try? await bench.exchange(.head), head.status < 400 else { return }
             if head.status != whole.status || !head.body.isEmpty {
                 throw ConformanceFailure(
@@ -112,7 +112,8 @@ enum LocalCases {
             expected: "the Content-Length of the body", came: "\(text), with \(response.body.count) bytes")
     }
 
-    /// The URLs lead to a file if a transport decodes a path and appends it to its folder.
+    /// Returns URLs that lead to a file outside the transport's folder, if the transport decodes a path and appends it
+    /// to the folder.
     private static func escapes(from url: String, to path: String) -> [String] {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         let origin = parts.prefix(3).joined(separator: "/")

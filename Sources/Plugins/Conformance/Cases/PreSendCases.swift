@@ -21,8 +21,8 @@ enum PreSendCases {
                 gate.open()
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // The server responds only while the barrier is down. The second request on a connection follows a
-            // response, so `willSend` must have refused it.
+            // The server responds only while the barrier is down. A request that isn't the first on its connection
+            // follows a response, so `willSend` must have refused it.
             let late = bench.server.received.count { $0.index > 1 }
             try bench.equal(late, 0, "requests sent despite an error from willSend")
             try bench.equal(

@@ -8,7 +8,8 @@ enum PressureCases {
             bench in
             let total = 256 << 20
             let gate = Gate()
-            // The sockets buffer a few megabytes. If the server can send 64 MiB, other code buffers, too.
+            // The sockets buffer a few megabytes. If the server can send 64 MiB, other code must have buffered bytes
+            // too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
@@ -59,7 +60,7 @@ enum PressureCases {
     ]
 }
 
-/// Waits for a gate before its second and last piece.
+/// A source of a body in two pieces. Before the second piece, it waits for a gate.
 private final class LateSource: HTTPBodySource {
     private let gate: Gate
     private let count = Watched(0)

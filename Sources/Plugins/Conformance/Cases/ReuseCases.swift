@@ -8,7 +8,7 @@ enum ReuseCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.reuse, "consecutive requests share a connection") { bench in
             for _ in 0..<20 { _ = try await bench.exchange(.get, "/ok") }
-            // A transport may spread requests over several clients.
+            // A transport may use several clients, each with its own connections.
             let count = bench.server.connectionCount
             try bench.expect((1...4).contains(count), "at most 4 connections for 20 requests", came: "\(count)")
         },

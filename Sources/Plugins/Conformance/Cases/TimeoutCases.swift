@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Each case advances the clock that measures the server's silence.
+/// Tests timeouts. Each case advances the clock that measures how long the server is silent.
 enum TimeoutCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.timeouts, "a server that is silent before the head causes a timeout") { bench in
@@ -37,7 +37,7 @@ enum TimeoutCases {
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // A stream is read after the call, so its progress is the number of bytes read here.
+                // A stream is read after the call, so its progress is counted here as the number of bytes read.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -93,7 +93,8 @@ enum TimeoutCases {
         },
     ]
 
-    /// Advances the clock past short waits, such as waits between the chunks of a throttled stream.
+    /// Advances the clock in small steps. This ends short waits, such as waits between the chunks of a throttled
+    /// stream.
     private static func shortWaits(on time: ManualTimeSource) -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
@@ -121,13 +122,13 @@ enum TimeoutCases {
         try await bench.server.waitUntilNoConnections()
     }
 
-    /// Returns the task's timeout error. The task must not end before the timeout.
+    /// Waits for a task's timeout, and returns the timeout error. The task must not end before the timeout.
     @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
     ) async throws -> ErrandError {
         try await time.waitForSleepers()
-        // One step may not be enough, because the transport measures from the last received bytes.
+        // A single step may not be enough, because the transport measures the time since it last received bytes.
         let ending = Watched(false)
         let mover = Task {
             while !ending.read({ $0 }) {

@@ -118,7 +118,7 @@ enum UploadCases {
     }
 }
 
-/// Pieces can be empty. Can fail after the last piece, or never end.
+/// A source of a body in pieces. Pieces can be empty. The source can fail after the last piece, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 

@@ -21,7 +21,8 @@ extension AccessoryDraft {
         AccessoryDraft("the accessory doesn't cause events itself") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // Bodies are reported if any accessory requests them, so another accessory receives them in both runs.
+                // The transport reports bodies if any accessory asks for them. Another accessory therefore asks for
+                // them in both runs.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -70,7 +71,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Only events of different activities may interleave.
+            // The order is checked for each activity separately, because events of different activities may alternate.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -94,7 +95,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Accessories run on threads that belong to the agent and the transport.
+    /// Tests on which threads accessories work. These threads belong to the agent and the transport.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("the accessory doesn't block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -116,7 +117,8 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // While one activity is interrupted after an event, the accessory must accept all events of the other.
+            // After each event, one activity is interrupted. Meanwhile, the accessory must accept all events of the
+            // other activity.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -275,8 +277,8 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// Whether equal calls add to the output. If not, an output that grows with different calls is a table, which needs
-    /// a bound.
+    /// Returns whether equal calls add to the output. If they don't, but different calls do, the accessory keeps a
+    /// table, and the table needs a bound.
     private static func writesEachCall(_ bench: AccessoryBench) async throws -> Bool {
         let (accessory, output) = try bench.make()
         let agent = bench.agent(accessory)
@@ -295,7 +297,7 @@ extension AccessoryDraft {
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // A collection of texts needs more memory than the output's length.
+        // Only the length of the output is subtracted. A collection of texts needs more memory than this.
         meter.written = { _ in
             if !deductsOutput { return 0 }
             let text = try await output.read({ $0 })()

@@ -1,15 +1,15 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of an ``Accessory``, as cases for any test framework.
+/// Test cases for an ``Accessory``. You can run them with any test framework.
 ///
 /// ```swift
 /// @Test(arguments: AccessoryConformance.cases(for: { MyAccessory() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates an accessory and its own agent over an in-memory transport. If the accessory has output, pass it,
-/// so the cases check it for secrets:
+/// Each case creates an accessory, and its own agent with an in-memory transport. If the accessory writes output, pass
+/// a closure that returns it, so that the cases can check the output for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
@@ -18,17 +18,17 @@ public enum AccessoryConformance {
     /// Returns the cases for the accessories that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates an accessory without shared state.
-    ///   - output: Returns the output so far, to check it for secrets. Defaults to an empty text.
-    ///   - outcomes: Returns what the accessory did because of the ends of calls, such as the number of sign-outs. It
-    ///     must not depend on the attempts of a call. Defaults to an empty text.
-    ///   - attach: Gives the accessory the agent that it observes, if it sends requests with it. By default, it does
-    ///     nothing.
+    ///   - make: Creates an accessory. The accessory must not share state with other accessories.
+    ///   - output: Returns the accessory's output so far, to check it for secrets. Defaults to an empty text.
+    ///   - outcomes: Returns a text that describes what the accessory has done at the ends of calls, such as the number
+    ///     of sign-outs. It must not depend on the number of attempts of a call. Defaults to an empty text.
+    ///   - attach: Gives the accessory its agent. Pass it if the accessory sends requests with the agent that it
+    ///     observes. By default, it does nothing.
     ///   - laws: How thoroughly to test laws. Defaults to a hundred rounds, and at most a minute for all laws.
-    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They stay in the
-    ///     list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
-    ///   - gracePeriod: How long a call's objects may outlive the call. Defaults to 30 seconds.
+    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They are skipped,
+    ///     but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
+    ///   - gracePeriod: How long a call's objects may stay in memory after the call. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
@@ -77,10 +77,10 @@ struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
     var attach: @Sendable (any Accessory, NetworkAgent) -> Void = { _, _ in }
-    /// Describes the accessory's reactions to the ends of calls.
+    /// Returns a text that describes what the accessory has done at the ends of calls.
     var outcomes: @Sendable (any Accessory) async throws -> String = { _ in "" }
 
-    /// Provides agents and checks. Its own filter passes every exchange on unchanged.
+    /// A bench that provides agents and checks. Its filter passes every request on unchanged.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)

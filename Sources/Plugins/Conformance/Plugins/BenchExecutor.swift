@@ -3,7 +3,7 @@ import ErrandSupport
 import ErrandTesting
 import Synchronization
 
-/// A thread that runs tasks, and measures their work between two suspensions.
+/// An executor with a thread that runs tasks. It measures the work of a task between two suspensions.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,8 +14,8 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// The thread keeps the executor alive until ``end()``. Returns `nil` if the system is out of threads or
-    /// descriptors.
+    /// Starts the thread, which keeps the executor alive until ``end()``. Returns `nil` if the system doesn't have more
+    /// threads or descriptors.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -30,7 +30,7 @@ final class BenchExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // An `UnownedJob` is safe here, because each job runs once, before its executor ends.
+        // Using an `UnownedJob` is safe here, because each job runs once, before its executor ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
@@ -62,9 +62,9 @@ final class BenchExecutor: TaskExecutor {
 }
 
 struct ThreadUse: Sendable {
-    /// The processor time.
+    /// The time in which the thread used a processor.
     var worked = Duration.zero
-    /// The waiting time, without a processor.
+    /// The time in which the thread waited without using a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -75,18 +75,19 @@ struct ThreadUse: Sendable {
         let (begin, worked, waits) = (ContinuousClock.now, SystemThread.processorTime, SystemThread.waits)
         body()
         let spent = SystemThread.processorTime - worked
-        // If the thread didn't wait voluntarily, other work preempted it, and the time doesn't count.
+        // If the thread didn't wait voluntarily, the system gave its processor to other work. This time doesn't count.
         let hasWaited = waits == nil || SystemThread.waits != waits
         let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// Other load on the machine hardly affects the median.
+    /// Returns the median, because other work on the machine hardly affects it.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// The limits for one event. A briefly held lock blocks for less, and small messages need less work in any build.
+    /// The limits for a single event. Waiting for a lock that is held only briefly takes less time, and handling small
+    /// messages takes less work in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

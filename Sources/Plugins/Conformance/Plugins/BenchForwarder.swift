@@ -2,7 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Passes events on to an accessory, withholds or repeats some of them, and measures the accessory.
+/// An accessory that passes events on to the accessory under test and measures it. It can withhold or repeat some of
+/// the events.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
@@ -38,7 +39,8 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // An accessory may report another event for each event, in an endless loop.
+        // The number of events is limited, because an accessory may report another event for each event, in an endless
+        // loop.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -54,7 +56,7 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// Includes the event's outcome, because accessories can act on outcomes.
+    /// Returns a text for the kind of an event. It includes the outcome, because accessories can act on outcomes.
     private static func kind(of event: ActivityEvent, _ name: String) -> String {
         switch event {
         case .willStop(.failure), .didStop(.failure): "\(name) of a failure"

@@ -2,17 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A kind of call, named by the last component of its path.
+/// A kind of call. It's named by the last component of the call's path.
 enum BenchScene: String, Sendable, CaseIterable {
     case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
     case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
 
-    /// The scenes whose events are always the same.
+    /// The scenes that report the same events each time.
     static let steady = allCases.filter {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// Returns the call's result as a word, followed by the bytes, if any.
+    /// Makes a call. Returns its result as a word. If there are bytes, they follow the word.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -77,7 +77,7 @@ private enum BenchGate: TagKey {
 }
 
 extension BenchScene {
-    /// Acts as the server. The responses contain secrets.
+    /// Returns a transport that acts as the server of all scenes. Its responses contain secrets.
     static func transport() -> BenchTransport {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)

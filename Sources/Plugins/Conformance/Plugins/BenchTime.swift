@@ -2,16 +2,16 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A case's clock. A wait that ends before a certain instant, the horizon, is short in real time and advances the
-/// clock. Other waits last until they're cancelled.
+/// The clock of a case. It has a horizon, which is an instant of this clock. A wait that ends before the horizon takes
+/// only a short real time, and then advances the clock. Other waits last until they're cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
     private let pace: Duration
     private let waits = Watched<[Duration]>([])
 
-    /// `horizon` is the time from the beginning to the initial horizon. `pace` is the real duration of a short wait,
-    /// during which a time limit of the operation can pass.
+    /// Creates a clock. `horizon` is the time from the beginning to the first horizon. `pace` is the real time that a
+    /// short wait takes. In this time, another time limit of the operation can pass.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -19,7 +19,7 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest wait that ends after the horizon.
+    /// The longest wait so far that ends after the horizon.
     var longest: Duration? { waits.read { $0.max() } }
 
     func pass(_ duration: Duration) {
@@ -27,7 +27,7 @@ final class BenchTime: TimeSource {
         manual.advance(by: duration)
     }
 
-    /// Later waits then last until they're cancelled.
+    /// Moves the horizon to the current instant. Later waits then last until they're cancelled.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -62,7 +62,7 @@ extension FilterDraft {
         }
     }
 
-    /// Results after which the server may have processed the request.
+    /// Results that leave open whether the server has processed the request.
     private static let unclear: [Ending] =
         [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
             .error(ErrandError($0, "conformance"))
@@ -99,7 +99,8 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Other work may wait for milliseconds or on the agent's clock.
+                // This gives a filter time to send the request again. The filter may first wait for milliseconds, or on
+                // the agent's clock.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -134,7 +135,7 @@ extension FilterDraft {
             for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
                 let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
                 let transport = BenchTransport { request, index in
-                    // Only from now on, because the filter may also have waited before the first attempt.
+                    // Holding starts only here, because the filter may also have waited before the first attempt.
                     time.hold()
                     return index == 1 ? try ending.response(to: request) : .text("second", for: request)
                 }
@@ -161,8 +162,8 @@ extension FilterDraft {
         },
     ]
 
-    /// Checks that calls end although the host's response is always the same. Only the filter can end them, because
-    /// deadlines don't fire.
+    /// Checks that calls end although the host always responds in the same way. Only the filter can end these calls,
+    /// because deadlines don't fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -175,7 +176,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than a minute, for which a filter with its own clock may wait.
+            // The limit is below a minute, because a filter with its own clock may wait for a minute.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// An in-memory transport that reads bodies, and counts requests in flight.
+/// A transport in memory. It reads the bodies of requests, and counts the requests that are in progress.
 final class BenchTransport: Transport {
     struct Arrival: Sendable {
         let request: HTTPRequest
@@ -24,7 +24,8 @@ final class BenchTransport: Transport {
     private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` receives the request and its number, from 1. `reports` sends wire events to accessories.
+    /// Creates a transport. `respond` receives each request and its number, from 1. If `reports` is true, accessories
+    /// receive the transport's events.
     init(
         keepsArrivals: Bool = true, reports: Bool = false,
         _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
@@ -37,7 +38,7 @@ final class BenchTransport: Transport {
     }
 
     var arrivals: [Arrival] { state.read { $0.arrivals } }
-    /// All arrivals if the filter removed the call's tags.
+    /// The requests of the case's own call. If the filter has removed the call's tags, these are all requests.
     var ownArrivals: [Arrival] {
         let own = arrivals.filter { $0.tags[BenchOwnTag.self] }
         return own.isEmpty ? arrivals : own
@@ -88,7 +89,7 @@ extension HTTPResponse {
     }
 }
 
-/// Observes exchanges before or after the filter.
+/// A filter that observes requests and responses. It runs before or after the filter under test.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -128,7 +129,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// Counts activities that are kept alive.
+/// An accessory that counts the activities that are still in memory.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -141,7 +142,7 @@ final class BenchWitness: Accessory {
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// Tasks inherit this value and keep it alive, so a case finds tasks that still run.
+/// A value that tasks inherit and keep alive. With it, a case finds tasks that are still running.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

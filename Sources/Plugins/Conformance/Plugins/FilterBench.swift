@@ -9,7 +9,8 @@ struct FilterBench: Sendable {
 
     static let origin = "https://conformance.example"
 
-    /// `outside` filters run before the filter, and `inside` filters after it.
+    /// Returns an agent with the filter under test. The filters in `outside` run before this filter, and the filters in
+    /// `inside` after it.
     func agent(
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
@@ -22,7 +23,7 @@ struct FilterBench: Sendable {
         return NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Uses a new filter. Doesn't read a streamed body.
+    /// Sends a request with a new filter. If the response's body is a stream, it isn't read.
     func send(
         _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
         accessories: [any Accessory] = [], over transport: BenchTransport
@@ -36,9 +37,10 @@ struct FilterBench: Sendable {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Returns `false` if the condition doesn't hold within this many looks, by default those of the grace period.
+    /// Returns whether a condition becomes true. Checks it this many times, by default for the grace period.
     ///
-    /// Counts looks, a millisecond apart, instead of time, because this task may also have to wait on a busy machine.
+    /// The checks are a millisecond apart. They are counted instead of measuring the time, because on a busy machine
+    /// this task may have to wait too.
     func becomes(within looks: Int? = nil, _ isSo: () async throws -> Bool) async throws -> Bool {
         var looks = looks.map(Double.init) ?? gracePeriod / .milliseconds(1)
         while try await !isSo() {
@@ -49,8 +51,8 @@ struct FilterBench: Sendable {
         return true
     }
 
-    /// Returns the parts of requests that the filter changes, as far as its traits allow. The laws check how it changes
-    /// them.
+    /// Returns the parts of a request that the filter changes, as far as its traits allow this. The laws check how it
+    /// changes them.
     func changesByTrait() async throws -> Set<FilterEffect.Kind> {
         let filter = try make()
         let declared: FilterTraits = [.changesRequest, .signs, .authenticates, .outsideCacheKey]
@@ -68,7 +70,7 @@ struct FilterBench: Sendable {
         return changed
     }
 
-    /// Gives remaining work time to run.
+    /// Waits for a short time, so that remaining work can run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -84,7 +86,8 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
-    /// The limit defaults to the grace period. Always cancels the operation.
+    /// Returns whether an operation ends within a limit. The limit defaults to the grace period. The operation is
+    /// always cancelled afterwards.
     func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
         let done = Counter()
         let task = Task {
@@ -103,7 +106,7 @@ extension FilterBench {
     }
 }
 
-/// A request with all the properties that a filter might lose.
+/// A request with all properties that a filter could lose.
 struct BenchRequest: Request {
     typealias Output = HTTPResponse
     var method = HTTPMethod.get
@@ -125,7 +128,7 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// In the order of the secrets.
+    /// The places where the request contains its secrets, in the order of the secrets.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
@@ -138,10 +141,10 @@ struct BenchRequest: Request {
     }
 }
 
-/// An error type that filters don't know.
+/// An error of a type that filters don't know.
 struct BenchError: Error, Equatable {}
 
-/// An error that is an object, so a case can check its identity.
+/// An error that is an object, so that a case can check whether it's the same object.
 final class BenchFault: Error {}
 
 /// A tag that filters don't know.
@@ -149,10 +152,10 @@ enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }
 
-/// Marks the requests of a case's call. Copies that a filter sends elsewhere lack the mark.
+/// A tag that marks the requests of a case's own call. If a filter sends copies elsewhere, they don't have this tag.
 enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
 }
 
-/// A class, so a weak reference shows whether anything keeps it alive.
+/// A class, so that a weak reference shows whether an object is still in memory.
 final class BenchMark: Sendable {}

@@ -94,7 +94,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.ownArrivals.last?.request.headers[.authorization] ?? "none"
-                // The filter may replace the user's credentials with its own.
+                // The filter may replace the user's credentials with its own credentials.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }
@@ -133,7 +133,7 @@ extension FilterDraft {
         }
     }
 
-    /// The first agent is released at the end.
+    /// Uses the filter in two agents. The first agent is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }

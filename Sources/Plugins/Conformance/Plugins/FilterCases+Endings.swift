@@ -47,7 +47,8 @@ extension FilterDraft {
         FilterDraft("if every attempt fails, the call ends") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // Stops a filter that repeats after every error: cancellation doesn't end this sleep.
+                    // This stops a filter that sends the request again after every error. Cancelling the call doesn't
+                    // end this sleep.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -142,7 +143,7 @@ extension FilterDraft {
 
     static let lifetimes: [FilterDraft] = [
         FilterDraft("after the filter returns, it doesn't send requests for the call") { bench in
-            // Several tries, because a late request may take a moment.
+            // This is tried several times, because a late request may take a moment.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -233,7 +234,7 @@ extension FilterDraft {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only objects can be kept alive.
+        // Only an object can be kept in memory by references.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
@@ -242,7 +243,7 @@ extension FilterDraft {
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
 struct Weak: @unchecked Sendable {
-    // The object is only compared with `nil`, so it's safe to send.
+    // It's safe to send this object to another task, because it's only compared with `nil`.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterConformance {
-    /// Returns the cases for a filter in a state in which it holds back every request, such as a filter that waits for
-    /// a network or a sign-in.
+    /// Returns the cases for a filter that currently holds back every request. For example, it waits for a network or a
+    /// sign-in.
     ///
     /// ```swift
     /// FilterConformance.holdingCases(for: { MyFilter() })
@@ -13,8 +13,8 @@ extension FilterConformance {
     /// - Parameters:
     ///   - make: Creates a filter that doesn't send any request.
     ///   - limitations: Cases that don't apply. See ``KnownLimitation/named(_:because:)``.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
-    ///   - gracePeriod: How long a call may last after its cancellation or deadline. Defaults to 30 seconds.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
+    ///   - gracePeriod: How long a call may continue after its cancellation or deadline. Defaults to 30 seconds.
     public static func holdingCases(
         for make: @escaping @Sendable () throws -> any Filter, knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600), gracePeriod: Duration = .seconds(30)

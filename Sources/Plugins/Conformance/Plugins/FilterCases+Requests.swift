@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Fields that a filter may mistake for its own.
+    /// Header fields that a filter could mistake for its own fields.
     private static let fields: HTTPHeaders = [
         .accept: "application/vnd.conformance+json;q=0.9, text/*;q=0.1", .acceptLanguage: "tlh, de;q=0.5",
         .contentLanguage: "de", .contentType: "application/conformance; charset=\"utf-8\"",
@@ -11,7 +11,7 @@ extension FilterDraft {
         "X-cOnFoRmAnCe": "a  b;c=\"d\\\"e\"", "X-Conformance-Empty": "", "X-Conformance-Text": "ä€ 🙂",
     ]
 
-    /// Text that a JSON encoder wouldn't write.
+    /// JSON that is valid, but that an encoder would write in another way.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
     static let requests: [FilterDraft] = [
@@ -26,7 +26,7 @@ extension FilterDraft {
                 for arrival in transport.ownArrivals {
                     let parts = arrival.request.urlText.split(separator: "?", maxSplits: 1)
                     try bench.equal(parts.first, expected.first, "the URL without its query")
-                    // A filter may add its own items.
+                    // A filter may add its own query items.
                     let given = parts.dropFirst().first?.split(separator: "&") ?? []
                     let items = expected.dropFirst().first?.split(separator: "&") ?? []
                     try bench.equal(
@@ -75,7 +75,7 @@ extension FilterDraft {
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Request each range before and after others, and after the whole resource.
+            // Each range is requested before and after the other ranges, and after the whole resource.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
@@ -117,8 +117,8 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte", assuming: [.body, .response]) { bench in
-            // Unusual JSON: only code that writes or reads JSON may interpret its numbers, escapes, and duplicate
-            // names.
+            // This JSON is unusual. A filter that doesn't read or write JSON must not interpret its numbers, escapes,
+            // and duplicate names.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
@@ -129,7 +129,7 @@ extension FilterDraft {
                     }
                     let body: RequestBody =
                         method == .get ? .none : .text(text, contentType: "application/json")
-                    // Filters don't change encoded bodies.
+                    // A filter must not change a body with a content coding.
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)

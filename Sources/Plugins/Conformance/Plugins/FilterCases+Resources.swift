@@ -18,7 +18,8 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make(), time: time)
             let isOver = try await bench.ends {
                 for round in 1...36 {
-                    // When they're cancelled, some calls are at the server, and the filter may hold back others.
+                    // When the tasks are cancelled, some calls have reached the server, and the filter may hold back
+                    // the others.
                     let tasks = (0..<8).map { index in
                         Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
                     }
@@ -48,8 +49,8 @@ extension FilterDraft {
         FilterDraft("the filter's memory for URLs, hosts, users and bodies is bounded") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // The filter may keep a table by URL, host, user, or body. Each kind of request adds entries to one of
-                // them.
+                // The filter may keep a table with entries for URLs, hosts, users, or bodies. Each kind of request
+                // would add entries to one of these tables.
                 let request =
                     switch index % 5 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -84,11 +85,12 @@ extension FilterDraft {
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// Whether a circuit breaker counts this end as a failure, and may refuse later calls.
+        /// Whether a circuit breaker counts this end as a failure. The circuit breaker may then refuse later calls.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
-    /// In case a filter reads this body, each chunk suspends, and the body ends after 100 chunks.
+    /// Returns a body that the filter shouldn't read. If a filter reads it anyway, each chunk suspends, and the body
+    /// ends after 100 chunks.
     private static func unread() -> HTTPBody {
         let pulled = Counter()
         return HTTPBody {
@@ -159,7 +161,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // Several tries, because a call may exceed a short time limit on a busy machine.
+            // This is tried several times, because on a busy machine a call may take longer than a short time limit.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -168,7 +170,7 @@ extension FilterDraft {
         try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
-    /// Returns the result in a word.
+    /// Sends a request, and returns its result as a word.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
@@ -185,7 +187,7 @@ extension FilterDraft {
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
             case "redirected": return HTTPResponse(to: request, status: 302, headers: [.location: "good"])
-            // One shared buffer fills a store that has a byte limit without using memory.
+            // All responses share one buffer. A store that has a byte limit is then filled without using memory.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }

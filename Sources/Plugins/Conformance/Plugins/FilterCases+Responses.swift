@@ -28,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response to HEAD, or with 204 or 304, doesn't get a body") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // Respond to other methods with a body, like a server.
+                    // Other methods get a response with a body, as from a real server.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }
@@ -80,7 +80,7 @@ extension FilterDraft {
 }
 
 extension FilterDraft {
-    /// Fields that occur more than once, or whose commas are ambiguous.
+    /// Header fields that occur several times, or whose commas are ambiguous.
     private static let fields: HTTPHeaders = {
         var fields: HTTPHeaders = [
             .contentType: "text/plain; charset=\"utf-8\"", .entityTag: "W/\"conformance\"",
@@ -156,7 +156,7 @@ extension FilterDraft {
         ) { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
-                // Some transports respond before the body is read.
+                // Some transports respond before they have read the body.
                 let early = ClosureFilter(.wire) { exchange, _ in
                     lengths.update { $0.append(exchange.http.body.length) }
                     return HTTPResponse(to: exchange.http, status: 200)
@@ -164,7 +164,7 @@ extension FilterDraft {
                 let body = RequestBody.stream(length: length) {
                     HTTPBody(length: length) { pulled.increment() <= 4_000 ? Data(repeating: 0x61, count: 1_000) : nil }
                 }
-                // Filters don't change encoded bodies.
+                // A filter must not change a body with a content coding.
                 let request = BenchRequest(method: .put, headers: [.contentEncoding: "identity"], body: body)
                 _ = try await bench.send(request, inside: [early], over: BenchTransport())
                 try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Runs calls with secrets, which end in different ways.
+    /// Makes calls that contain secrets and end in different ways.
     private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
@@ -34,7 +34,7 @@ extension FilterDraft {
         return (notes, errors)
     }
 
-    /// The failure's own text masks the secret.
+    /// Checks that texts don't contain secrets. The text of the failure masks the secret.
     private static func check(_ bench: FilterBench, _ texts: [String], _ what: String) throws {
         for secret in BenchRequest.secrets + bench.secrets {
             guard let text = texts.first(where: { $0.contains(secret) }) else { continue }

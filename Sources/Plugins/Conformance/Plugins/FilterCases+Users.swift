@@ -24,7 +24,8 @@ extension FilterDraft {
             }
         }
 
-        /// Sets the user's mark in the request, or in the agent's configuration.
+        /// Returns a request that belongs to a user. The user is identified by the request itself, or by the agent's
+        /// configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -46,7 +47,8 @@ extension FilterDraft {
         }
     }
 
-    /// If the filter replaces all credentials with its own, all users share them.
+    /// Returns whether the filter keeps the user's credentials. If it replaces all credentials with its own, all users
+    /// share them.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -169,7 +171,7 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "a body") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // A filter may add to the query, and send the request to another environment.
+        // A filter may add to the query, and may send the request to another environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

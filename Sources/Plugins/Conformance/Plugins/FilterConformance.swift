@@ -1,16 +1,17 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of a ``Filter``, as cases for any test framework.
+/// Test cases for a ``Filter``. You can run them with any test framework.
 ///
 /// ```swift
 /// @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a filter and its own agent over an in-memory transport. Most cases run in real time, so configure
-/// the filter to wait only for milliseconds, and to allow two hundred requests. Excuse intended deviations by case
-/// name, with a reason:
+/// Each case creates a filter, and its own agent with an in-memory transport. Most cases run in real time. Therefore,
+/// configure the filter so that it waits only for milliseconds, and allows two hundred requests.
+///
+/// If your filter deviates from a requirement on purpose, excuse the case by its name, with a reason:
 ///
 /// ```swift
 /// FilterConformance.cases(
@@ -23,20 +24,21 @@ public enum FilterConformance {
     /// Returns the cases for the filters that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: Creates a filter, or a group of filters, without shared state.
-    ///   - effects: The changes that the filter makes on purpose. Cases that don't allow them are omitted. By default,
-    ///     the laws derive them from the filter's traits.
-    ///   - samples: Exchanges that the filter reacts to, such as a response with its media type, or a request to its
-    ///     host. The laws mix them into their random exchanges. Defaults to an empty list.
+    ///   - make: Creates a filter, or a group of filters. They must not share state with other filters.
+    ///   - effects: The changes that the filter makes on purpose. Cases that don't allow these changes are left out. By
+    ///     default, the filter's traits determine the changes.
+    ///   - samples: Requests and responses to which the filter reacts, such as a response with the filter's media type,
+    ///     or a request to its host. The laws mix these samples into the exchanges that they create at random. Defaults
+    ///     to an empty list.
     ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors, or
-    ///     descriptions, or reach another origin. The cases always check the secrets in their requests. Defaults to an
-    ///     empty list.
+    ///     descriptions, and must not reach another origin. The secrets in the cases' own requests are always checked.
+    ///     Defaults to an empty list.
     ///   - laws: How thoroughly to test each ``FilterLaw``. Defaults to a hundred rounds, and at most a minute for all
     ///     laws.
-    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They stay in the
-    ///     list.
-    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
-    ///   - gracePeriod: How long a call's objects may outlive the call. Defaults to 30 seconds.
+    ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They are skipped,
+    ///     but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
+    ///   - gracePeriod: How long a call's objects may stay in memory after the call. Defaults to 30 seconds.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
         samples: [LawExchange] = [], secrets: [String] = [],
@@ -76,7 +78,8 @@ public enum FilterConformance {
 
 struct FilterDraft: Sendable {
     let name: String
-    /// If the filter may change one of these parts, the case doesn't apply.
+    /// The parts of a request or response that the filter must not change in this case. If the filter may change one of
+    /// them, the case doesn't apply.
     let assumes: Set<FilterEffect.Kind>
     let body: @Sendable (FilterBench) async throws -> Void
 

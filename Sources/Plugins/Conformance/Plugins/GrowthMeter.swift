@@ -3,25 +3,27 @@ import ErrandTesting
 
 /// Detects whether a plugin keeps more memory with every call.
 ///
-/// Unbounded memory keeps growing when the number of calls triples, and bounded memory doesn't. Other work of the
-/// process may hide or imitate growth, so memory must grow in several rounds with several plugins.
+/// The meter triples the number of calls several times. If a plugin's memory is unbounded, it keeps growing with the
+/// number of calls. If it's bounded, it doesn't. Other work in the process may hide or imitate growth. Therefore,
+/// memory must grow in several rounds, and with several plugins.
 struct GrowthMeter: Sendable {
-    /// The number of calls before the first round. Each round triples it.
+    /// The number of calls before the first round. Each round triples this number.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// Bytes to ignore, such as the plugin's output.
+    /// Returns the number of bytes to ignore, such as the bytes of the plugin's output.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// The least number of bytes per call that counts as growth. Every collection needs at least as many.
+    /// The lowest number of bytes per call that counts as growth. Every collection needs at least this number of bytes
+    /// per element.
     var least = 3
 
-    /// Returns how many bytes a plugin keeps for each call, or `nil` if its memory is bounded.
+    /// Returns how many bytes a plugin keeps for each call. Returns `nil` if its memory is bounded.
     ///
     /// - Parameters:
-    ///   - prepare: Creates a plugin. Returns a function that calls it.
-    ///   - control: Makes the same call without a plugin, to subtract its growth.
-    ///   - settle: Waits until the calls' work has ended.
+    ///   - prepare: Creates a plugin. Returns a function that calls the plugin.
+    ///   - control: Makes the same call without a plugin. The growth without a plugin is subtracted.
+    ///   - settle: Waits until the work of all calls has ended.
     func growth(
         _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void,
         control: (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void
@@ -52,7 +54,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // A plugin may write its output on its own queue, so both values are read together.
+            // A plugin may write its output on its own queue. The output and the memory are therefore read together.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

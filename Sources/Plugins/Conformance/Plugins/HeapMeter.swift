@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// The bytes that the process has allocated and not freed.
+/// Counts the bytes that the process has allocated and not freed yet.
 enum HeapMeter {
     #if canImport(Darwin)
     static func bytes() -> Int {
@@ -9,13 +9,13 @@ enum HeapMeter {
         return statistics.size_in_use
     }
     #elseif os(Android)
-    // `malloc_info` has another format on Android.
+    // On Android, the text of `malloc_info` has another format.
     static func bytes() -> Int { residentBytes() }
     #else
     // Safe: the functions belong to the program itself, which is never unloaded, and have the types of the C library's
     // headers. The C library allocates the text, and `heapText()` frees it.
 
-    /// Sanitizers use their own allocator, and this function counts its bytes.
+    /// The function that counts a sanitizer's bytes, because sanitizers use their own allocator.
     private static let sanitizer = systemFunction(
         "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
     @safe private static let info = unsafe systemFunction(
@@ -36,8 +36,8 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// Returns the memory from the system without its free part, in a text of `malloc_info`. The sums follow the last
-    /// heap.
+    /// Returns the memory that the C library has got from the system, without its free part. Reads the sums after the
+    /// last heap in a text of `malloc_info`.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -58,7 +58,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// For systems on which allocations can't be counted.
+    /// Returns the resident memory of the process. This is for systems on which allocations can't be counted.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

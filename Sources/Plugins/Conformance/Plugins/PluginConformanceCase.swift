@@ -1,27 +1,29 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// A requirement of filters or accessories as a runnable case. See ``FilterConformance`` and ``AccessoryConformance``.
+/// A requirement of filters or accessories, as a test case that you can run. See ``FilterConformance`` and
+/// ``AccessoryConformance``.
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
-    /// The requirement as a sentence that is unique in the suite.
+    /// The requirement as a sentence. Each case in the suite has another sentence.
     public let name: String
-    /// Why the case doesn't apply to this plugin. `nil` if it applies.
+    /// The reason why the case doesn't apply to this plugin. It's `nil` if the case applies.
     public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin fails or the case exceeds the
-    /// suite's limit. An excused case doesn't run, and throws ``ConformanceSkipped``.
+    /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin fails, or if the case takes
+    /// longer than the suite's limit. If the case is excused, throws ``ConformanceSkipped`` without running it.
     public func run() async throws {
         try await runCase(name, limitation: limitation, within: limit, body)
     }
 
-    /// The name and the limitation, if any.
+    /// The name. If the case is excused, it's followed by the limitation.
     public var description: String { name + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
 extension [PluginConformanceCase] {
-    /// A limitation that doesn't name a case becomes a failing case.
+    /// Returns the cases with their limitations. If a limitation names a case that doesn't exist, the result contains a
+    /// failing case for it.
     func excusing(_ limitations: [KnownLimitation], within limit: Duration) -> [PluginConformanceCase] {
         var cases = map { each in
             let limitation = limitations.first { $0.name == each.name }

@@ -11,19 +11,20 @@ public import Errand
 /// recording.problems()    // [] if every activity began and ended once and in order
 /// ```
 ///
-/// Records don't contain body streams, which would keep transfers alive.
+/// Records don't contain the streams of bodies, because keeping a stream would keep its transfer alive.
 public final class RecordingAccessory: Accessory {
-    /// A recorded event and its activity.
+    /// An event that was recorded, with its activity.
     public struct Record: Sendable {
         /// The number of the activity.
         public let activity: Activity.ID
-        /// The activity that contains this one, such as a batch. `nil` if there isn't any.
+        /// The ID of the activity that contains this activity, such as a batch. It's `nil` if the activity isn't part
+        /// of another.
         public let parent: Activity.ID?
         /// The activity's kind, such as a request or a batch.
         public let kind: ActivityKind
         /// The activity's name in logs.
         public let label: String
-        /// The event, with empty bodies instead of streams.
+        /// The event. Streams in it are replaced by empty bodies.
         public let event: ActivityEvent
         /// The event's name, such as "willStart", "sending", or "progress".
         public var name: String { RecordingAccessory.name(of: event) }
@@ -47,7 +48,7 @@ public final class RecordingAccessory: Accessory {
     /// - Parameters:
     ///   - maximumBodyBytes: The maximum number of bytes to record of each body. Defaults to 0.
     ///   - observesMessages: Whether to record messages of WebSockets and event streams. Defaults to `false`.
-    ///   - maximumRecords: The number of events to keep, starting with the first. Defaults to 100,000.
+    ///   - maximumRecords: The maximum number of events to keep. Later events aren't recorded. Defaults to 100,000.
     public init(maximumBodyBytes: Int = 0, observesMessages: Bool = false, maximumRecords: Int = 100_000) {
         (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)
         self.observesMessages = observesMessages
@@ -69,7 +70,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Returns the records of one activity or of all.
+    /// Returns the records of an activity. By default, returns the records of all activities.
     public func records(of activity: Activity.ID? = nil) -> [Record] {
         state.read { state in
             guard let activity else { return state.records }
@@ -80,7 +81,8 @@ public final class RecordingAccessory: Accessory {
     /// Returns an activity's events in order.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// Returns the event names of one activity or of all. Omits transport events unless you pass `transport: true`.
+    /// Returns the names of an activity's events, or of all events. Omits transport events unless you pass `transport:
+    /// true`.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }
@@ -88,13 +90,14 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// The activities in the order of their first events.
+    /// The IDs of all activities, in the order of their first events.
     public var activities: [Activity.ID] {
         var seen: Set<Activity.ID> = []
         return records().map(\.activity).filter { seen.insert($0).inserted }
     }
 
-    /// Waits for the `count`th event with a name, in one activity or in any. Throws ``WaitTimeout`` after `limit`.
+    /// Waits for the `count`th event with this name. Counts the events of one activity, or of all activities. Throws
+    /// ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(
         for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(300)
@@ -115,8 +118,9 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have one
-    /// will-stop, and end with one did-stop, which has the same outcome.
+    /// Returns a text for each violation of the order of events. The array is empty if the order is right. Each
+    /// activity must begin with will-start, then have one will-stop, and end with one did-stop. Will-stop and did-stop
+    /// must have the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
         var problems = dropped > 0 ? ["\(dropped) events were dropped; raise maximumRecords"] : []
@@ -151,7 +155,7 @@ extension RecordingAccessory {
         }
     }
 
-    /// Returns an event's name, as in ``Record/name``.
+    /// Returns the name of an event. It's the same name as in ``Record/name``.
     public static func name(of event: ActivityEvent) -> String {
         switch event {
         case .willStart: "willStart"

@@ -4,12 +4,12 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// A connection, from accept to close. Used by one thread.
+/// A connection of the server, from accepting to closing. It's used by a single thread.
 final class Connection {
     enum Ending: Error {
         case close
         case reset
-        /// The client closed the connection, or the server stops.
+        /// The client has closed the connection, or the server is stopping.
         case gone
     }
 
@@ -18,7 +18,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// How many more bytes to send before the current response is cut off.
+    /// The number of bytes to send before the current response is cut off.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -80,7 +80,7 @@ final class Connection {
         while true {
             input.skipLineEnds()
             // A first byte that can't begin a request is rejected. Otherwise, a TLS client would wait forever, because
-            // its greeting contains no line end.
+            // its greeting doesn't contain a line break.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(
@@ -89,7 +89,7 @@ final class Connection {
                         ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients often repeat the same head.
+                // Clients often send the same head again, so the last head is kept and compared.
                 if let lastHead, lastHead.bytes[...] == bytes { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -142,7 +142,7 @@ final class Connection {
         }
     }
 
-    /// Returns `true` if the bell rang. Keeps received bytes while there's room.
+    /// Waits for input. Returns `true` if the bell rang. Keeps the received bytes if there is room for them.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -156,7 +156,8 @@ final class Connection {
         }
     }
 
-    /// Closing with unread input resets the connection, and the client may lose the response.
+    /// Reads the remaining input before closing. Closing with unread input would reset the connection, and the client
+    /// could lose the response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -169,7 +170,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Returns `true` if bytes of the body may still arrive.
+    /// Reads the body of a request. Returns `true` if more bytes of the body may arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -262,7 +263,7 @@ extension Connection {
         }
     }
 
-    /// Ignores chunk extensions (RFC 9112, section 7.1).
+    /// Reads the size of a chunk. Ignores chunk extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -296,7 +297,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Follows the response's scripted faults and waits. Throws to end the connection.
+    /// Sends a response, with its scripted faults and waits. Throws to end the connection.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -323,7 +324,7 @@ extension Connection {
         }
     }
 
-    /// A small response without delays or faults takes a single `send`, like on a fast server.
+    /// Sends the response. A small response without delays or faults takes a single `send`, as on a fast server.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

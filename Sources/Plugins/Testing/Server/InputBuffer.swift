@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// Received bytes that aren't consumed yet.
+/// A buffer for received bytes that aren't consumed yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -14,7 +14,8 @@ struct InputBuffer {
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads up to 64 KiB. Returns `nil` if the connection failed, and 0 at its end.
+    /// Reads up to 64 KiB from a socket. Returns the number of bytes, which is 0 at the end of the connection. Returns
+    /// `nil` if the connection failed.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -31,13 +32,13 @@ struct InputBuffer {
         return count
     }
 
-    /// Empty lines may precede a request (RFC 9112, section 2.2).
+    /// Skips empty lines, because they may precede a request (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Returns `nil` if the empty line after the head hasn't arrived.
+    /// Removes and parses a head. Returns `nil` if the empty line after the head hasn't arrived yet.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }
@@ -49,7 +50,7 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// Also finds two bare LFs, so parsing can reject them.
+    /// Finds the empty line after the head. Also finds two LFs without CRs, so that parsing can reject them.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {

@@ -9,29 +9,29 @@ public struct RecordedRequest: Sendable {
     public let target: String
     /// The HTTP version: "1.1" or "1.0".
     public let version: String
-    /// The header fields in order of arrival. Their description masks credentials.
+    /// The header fields in the order of their arrival. The description of this value masks credentials.
     public let headers: HTTPHeaders
-    /// The body's bytes. Empty if the route doesn't keep the body.
+    /// The bytes of the body. They're empty if the route doesn't keep the body.
     public internal(set) var body = Data()
-    /// The number of received body bytes, even if they weren't kept.
+    /// The number of body bytes that were received, even if they weren't kept.
     public internal(set) var bodyLength: Int64 = 0
     /// The trailer fields after a chunked body.
     public internal(set) var trailers = HTTPHeaders()
-    /// The connection's number, from 1.
+    /// The number of the connection on this server, from 1.
     public let connection: Int
-    /// The request's number on its connection, from 1.
+    /// The number of the request on its connection, from 1.
     public let index: Int
 
     /// The target's path, percent-encoded.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The decoded query items. A value is `nil` if its name has no `=`.
+    /// The query items, decoded. A value is `nil` if the item doesn't contain `=`.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return QueryItems.parse(target[target.index(after: mark)...])
     }
 
-    /// Returns the first value of a query item, if any.
+    /// Returns the value of the first query item with this name, or `nil` if the query doesn't contain the name.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
     /// The body as UTF-8 text.
@@ -47,11 +47,11 @@ public struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest: CustomStringConvertible {
-    /// The method, the target, and the headers with credentials masked.
+    /// The method, the target, and the headers. Credentials in them are masked.
     public var description: String { "\(method) \(target)\n\(headers)" }
 }
 
-/// Decodes percent-encoding, and `+` as a space.
+/// Decodes query items: percent-encoding, and `+` as a space.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A request's first line and fields. Parsing rejects anything ambiguous.
+/// The first line and the fields of a request. Parsing rejects everything that is ambiguous.
 struct RequestHead {
     var method = ""
     var target = ""
@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// RFC 9112, section 6.3.
+    /// Returns how the end of the body is found (RFC 9112, section 6.3).
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -33,7 +33,7 @@ struct RequestHead {
         return .length(length)
     }
 
-    /// RFC 9112, section 9.3.
+    /// Whether the connection stays open after the response (RFC 9112, section 9.3).
     var wantsKeepAlive: Bool {
         guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
@@ -41,7 +41,7 @@ struct RequestHead {
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses the lines before the empty line, including their line ends (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty line (RFC 9112, sections 2 to 5). The bytes include the line breaks.
     init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
         var rest = bytes
         let first = try Self.line(&rest)
@@ -88,7 +88,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// Falls back to Latin-1 if the bytes aren't valid UTF-8.
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
@@ -103,11 +103,11 @@ struct RequestHead {
     }
 }
 
-/// An invalid request that a ``TestServer`` rejected, with the response's status.
+/// The error of an invalid request. The ``TestServer`` has rejected the request and responded with the error's status.
 public struct RequestFault: DescribedError, Sendable, Hashable {
     /// The status of the response: 400, 413, 417, 431, 501, or 505.
     public let status: Int
-    /// The fault, without content of the request.
+    /// The reason why the request is invalid. It doesn't contain text of the request.
     public let reason: String
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }

@@ -138,7 +138,8 @@ extension [UInt8] {
 }
 
 extension TestResponse {
-    /// Returns all bytes of the response, without faults and waits. A test can cut the response after any of them.
+    /// Returns all bytes that the server sends for this response, without its faults and waits. With this, a test can
+    /// cut the response after each byte.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
         let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending.isClose)

@@ -2,18 +2,19 @@ import ErrandPlatform
 import ErrandSupport
 import Synchronization
 
-/// The sockets and threads of a ``TestServer``. Lives until its last thread ends.
+/// The sockets and threads of a ``TestServer``. This object lives until its last thread has ended.
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// Atomic, so a server without recording never takes the lock for a request.
+    /// The number of requests. It's atomic, so a server that doesn't record requests doesn't need the lock for a
+    /// request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Keeps the port after the listener closes.
+    /// A socket that keeps the port after the listener has closed.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,7 +35,8 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A process that is being started may still have a copy of the descriptor, so closing isn't enough.
+            // Closing the listener isn't enough, because a process that is being started may still have a copy of the
+            // descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -52,7 +54,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// Otherwise, clients of this stopped server could reach another test's server.
+    /// Keeps the port, so that clients of this stopped server can't reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -81,7 +83,8 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Under the lock, so a test that waits for the count finds the request in the log.
+        // The request is counted and recorded under the same lock. A test that waits for the count then finds the
+        // request in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -92,7 +95,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // The process is out of descriptors, but a connection may close soon.
+                // The process doesn't have free descriptors, but a connection may close soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -124,11 +127,12 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Removes the descriptor from the list first, because the system may reuse it.
+    /// Ends a connection. Removes the descriptor from the list before closing it, because the system may then use the
+    /// number again.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Wake waiting tasks after closing, so they find the descriptor closed.
+        // Waiting tasks are woken after closing, so that they find the connection closed.
         state.update { _ in }
     }
 
@@ -145,7 +149,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Waits for all threads except the current one.
+    /// Stops the server, and waits for all of its threads except the current thread.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -156,7 +160,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // Handlers may block, so wait at most ten seconds.
+        // A handler may block its thread, so this waits at most ten seconds.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }

@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// Queued responses come first, then routes, beginning with the last added one, and then the fallback.
+/// The script of a server. A response comes from the queue, from the last added route that matches, or from the
+/// fallback, in this order.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -41,21 +42,21 @@ struct ServerScript: Sendable {
     }
 }
 
-/// How a route handles request bodies.
+/// Determines how a route handles the bodies of requests.
 public enum BodyReading: Sendable {
-    /// Reads and keeps the body, up to `maximumBodyBytes` of the configuration. The default.
+    /// Reads and keeps the body, up to the configuration's `maximumBodyBytes`. This is the default.
     case kept
     /// Reads and counts a body of any length, but doesn't keep it.
     case discarded
     /// Doesn't read the body, and closes the connection after the response.
     case untouched
-    /// Waits until the test opens the gate, then reads and keeps the body. Meanwhile, the client can't send more than
-    /// the system buffers.
+    /// Waits until the test opens the gate. Then reads and keeps the body. While the gate is closed, the client can
+    /// send only as many bytes as the system buffers.
     case held(by: Gate)
     /// Passes the body to a closure as it arrives, and doesn't keep it.
     ///
-    /// The closure receives empty data when the head arrives, and then each piece. The request's `bodyLength` counts
-    /// the bytes so far. The server performs the returned actions in order.
+    /// The closure is called with empty data when the head has arrived, and then with each piece. The request's
+    /// `bodyLength` is the number of bytes so far. The server performs the actions that the closure returns, in order.
     ///
     /// ```swift
     /// server.on(.post, "/uploads", reading: .watched { request, piece in
@@ -65,7 +66,7 @@ public enum BodyReading: Sendable {
     case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
 }
 
-/// An action while the server reads a request's body. See ``BodyReading/watched(_:)``.
+/// An action that the server performs while it reads the body of a request. See ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
     /// Sends a 1xx response with a status and header fields.
     case inform(Int, HTTPHeaders)
@@ -79,7 +80,7 @@ public enum BodyAction: Sendable {
     case stall
 }
 
-/// How the server handles a new connection.
+/// Determines how the server handles a new connection.
 public enum ConnectionPlan: Sendable {
     /// Handles the connection's requests.
     case serve
@@ -93,7 +94,7 @@ public enum ConnectionPlan: Sendable {
     case send([UInt8])
 }
 
-/// A path with an optional `*` wildcard at its start or end.
+/// A path that can have a `*` wildcard at its start or end.
 struct PathPattern: Sendable, CustomStringConvertible {
     let description: String
     private let fixed: String

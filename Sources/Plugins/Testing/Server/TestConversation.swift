@@ -1,8 +1,8 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// The server's end of a connection that switched from HTTP to another protocol. Its methods block the connection's
-/// thread.
+/// The server's side of a connection that has switched from HTTP to another protocol. Its methods block the thread of
+/// the connection.
 ///
 /// ```swift
 /// let upgrade = TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"])
@@ -15,7 +15,8 @@ public final class TestConversation {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Returns the next bytes, up to `limit`, or `nil` if the client has closed its direction.
+    /// Returns the next bytes that the client sends, up to `limit`. Returns `nil` if the client has closed its sending
+    /// direction.
     public func receive(upTo limit: Int = .max) throws -> Data? {
         if connection.input.isEmpty {
             do { try connection.receive() } catch Connection.Ending.gone { return nil }
@@ -28,7 +29,7 @@ public final class TestConversation {
         return data
     }
 
-    /// Sends bytes, in pieces of `size` bytes if you pass a size.
+    /// Sends bytes to the client. If you pass a size, sends them in pieces of this size.
     public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
         var rest = data[...]
         while !rest.isEmpty {
@@ -41,10 +42,10 @@ public final class TestConversation {
     /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
-    /// Doesn't send until the client closes the connection or the server stops, and then throws to end the
-    /// conversation.
+    /// Waits without sending, until the client closes the connection or the server stops. Then throws an error that
+    /// ends the conversation.
     public func stall() throws -> Never { try connection.stall() }
 
-    /// Resets the connection and throws to end the conversation.
+    /// Resets the connection. Throws an error that ends the conversation.
     public func reset() throws -> Never { throw Connection.Ending.reset }
 }

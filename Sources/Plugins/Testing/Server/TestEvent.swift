@@ -9,10 +9,11 @@ import ErrandEssentials
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
     /// The text to send, including the final blank line.
     public var text: String
-    /// The event's ID, after which clients can resume a stream. `nil` if the event has no ID.
+    /// The event's ID. A client can resume a stream after an event with an ID. It's `nil` if the event doesn't have an
+    /// ID.
     public var id: String?
 
-    /// Creates an event with a data line for each line of `data`.
+    /// Creates an event. The event has a data line for each line of `data`.
     public init(_ data: String, name: String? = nil, id: String? = nil, retry: Duration? = nil) {
         var lines: [String] = []
         if let name { lines.append("event: \(name)") }
@@ -22,26 +23,26 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
-    /// Creates an event with only data.
+    /// Creates an event that contains only data.
     public init(stringLiteral data: String) { self.init(data) }
 
     private init(text: String, id: String? = nil) { (self.text, self.id) = (text, id) }
 
-    /// Returns a comment, for example a heartbeat.
+    /// Returns a comment, which servers send, for example, as a heartbeat.
     public static func comment(_ text: String = "") -> TestEvent { TestEvent(text: ":\(text)\n") }
 
-    /// Returns an event with exactly this text, which may be malformed.
+    /// Returns an event that consists of exactly this text. The text may be malformed.
     public static func raw(_ text: String) -> TestEvent { TestEvent(text: text) }
 }
 
 extension TestResponse {
-    /// Returns a response that sends an event stream with one chunk for each event, and then ends it.
+    /// Returns a response that sends an event stream. It sends a chunk for each event, and then ends the stream.
     ///
-    /// To spread the events, add `slowly(bytesPerChunk:every:)`. To keep the stream open, add
+    /// To wait between events, add `slowly(bytesPerChunk:every:)`. To keep the stream open, add
     /// `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)`.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
-    /// Returns a response that sends an event stream with one chunk for each event, and then ends it.
+    /// Returns a response that sends an event stream. It sends a chunk for each event, and then ends the stream.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
@@ -49,8 +50,9 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// Returns a response with an event stream that clients can resume. Sends the events after the request's
-    /// `Last-Event-ID`, or all events if the ID is missing or unknown. Responds with 204 after the last event.
+    /// Returns a response that sends an event stream which clients can resume. It sends the events after the request's
+    /// `Last-Event-ID`. If this ID is missing or unknown, it sends all events. If the ID belongs to the last event, it
+    /// responds with 204.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }
@@ -62,7 +64,8 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// Returns a response that streams one event for each pull, and then ends or throws `failure`.
+    /// Returns a response that streams an event each time the reader asks for bytes. At the end, it throws `failure` if
+    /// you pass an error.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response of a ``TestServer``. Create it with a factory method and change it with modifiers.
+/// A response that a ``TestServer`` sends. Create it with a factory method, and change it with modifiers.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -14,7 +14,8 @@ public struct TestResponse: ScriptedResponse {
     public var status: Int
     /// The reason phrase in the status line. Defaults to `nil`, which sends the usual phrase for the status.
     public var reason: String?
-    /// The header fields. A `Content-Length` or `Transfer-Encoding` here replaces the field that the server would send.
+    /// The header fields. If they contain `Content-Length` or `Transfer-Encoding`, the server sends this field instead
+    /// of its own.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -26,13 +27,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Modifiers apply to the created response.
+    /// The closure that computes the response. The modifiers also apply to the response that it returns.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// Includes the head.
+        /// The bytes of the whole response, including the head.
         case raw(Data)
 
         var count: Int {
@@ -45,7 +46,7 @@ public struct TestResponse: ScriptedResponse {
 
     enum Framing: Sendable {
         case length
-        /// The sizes of the chunks. Another chunk contains the remaining bytes.
+        /// The sizes of the chunks. If bytes remain after these chunks, they are sent in another chunk.
         case chunked([Int])
         case untilClose
     }
@@ -65,18 +66,18 @@ public struct TestResponse: ScriptedResponse {
 
     enum Ending: Sendable {
         case keep
-        /// Announced with `Connection: close`.
+        /// The server closes the connection after the response, and announces this with `Connection: close`.
         case close
         case closeSilently
-        /// Closes the connection without a response.
+        /// The server closes the connection without a response when the next request arrives.
         case closeAtNextRequest
-        /// Closes the connection when the closure returns.
+        /// The server passes the connection to the closure, and closes it when the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
 
         var isClose: Bool { if case .close = self { true } else { false } }
     }
 
-    /// Creates a response, by default a 200 without headers or body.
+    /// Creates a response. By default, the status is 200, and the response has neither headers nor a body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -85,15 +86,15 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// Returns a response whose body repeats a block up to `count` bytes, so the whole body isn't in memory.
+    /// Returns a response whose body repeats a block until it has `count` bytes. The body isn't in memory as a whole.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Returns a response that sends exactly these bytes and then closes the connection. To keep it open, add
-    /// `keepAlive(true)`.
+    /// Returns a response that sends exactly these bytes, and then closes the connection. To keep the connection open,
+    /// add `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
         response.content = .raw(bytes)
@@ -101,10 +102,10 @@ extension TestResponse {
         return response
     }
 
-    /// Returns a response that sends exactly this text and then closes the connection.
+    /// Returns a response that sends exactly this text, and then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
-    /// Returns a redirect to a URL, which may be relative.
+    /// Returns a redirect to a URL. The URL may be relative.
     public static func redirect(to location: String, status: Int = 302) -> TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
@@ -118,7 +119,7 @@ extension TestResponse {
 }
 
 extension TestResponse {
-    /// A response that contains the request as JSON. Decode it as ``EchoedRequest``.
+    /// A response that describes the request as JSON. Decode the JSON as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,13 +127,14 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// A response with the request's body and content type, and its method as `X-Method`.
+    /// A response that returns the request's body with its content type. The field `X-Method` contains the request's
+    /// method.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// Returns a response for requests with this user name and password. Other requests get a 401 with a Basic
-    /// challenge (RFC 7617).
+    /// Returns a response for requests that contain this user name and this password. Other requests get a 401 with a
+    /// Basic challenge (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -144,8 +146,9 @@ extension TestResponse {
         }
     }
 
-    /// Returns a response that serves a resource and supports Range with If-Range (RFC 9110, section 14), and If-Match,
-    /// If-None-Match, and If-Modified-Since (section 13). Serves the whole resource if a request has several ranges.
+    /// Returns a response that serves a resource, or ranges of it. It supports Range with If-Range (RFC 9110, section
+    /// 14), and If-Match, If-None-Match, and If-Modified-Since (section 13). If a request asks for several ranges, it
+    /// gets the whole resource.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -183,7 +186,8 @@ extension TestResponse {
         }
     }
 
-    /// Returns an empty range if the field can't be satisfied, or `nil` if it must be ignored.
+    /// Parses a `Range` field. Returns an empty range if the resource doesn't contain the range, and `nil` if the field
+    /// must be ignored.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -209,17 +213,18 @@ extension TestResponse {
     }
 }
 
-/// The JSON body of ``TestResponse/echo``.
+/// The JSON body of the response ``TestResponse/echo``.
 public struct EchoedRequest: Codable, Sendable, Hashable {
     /// The request's method.
     public var method: String
     /// The path and the query, as sent.
     public var target: String
-    /// The request's fields by lowercase name. Values with the same name are joined by ", ".
+    /// The request's fields. The keys are lowercase names. If a name occurs several times, its values are joined by ",
+    /// ".
     public var headers: [String: String]
     /// The request's body as text, or `nil` if it isn't valid UTF-8.
     public var text: String?
-    /// The request's body, as Base64 in JSON.
+    /// The request's body as bytes. JSON contains them in Base64.
     public var data: Data
 
     init(_ request: RecordedRequest) {
@@ -237,20 +242,20 @@ extension TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Adds a header field. A `Content-Type` replaces an existing one.
+    /// Adds a header field. If you add `Content-Type`, it replaces the existing field.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Announces a wrong `Content-Length`, but sends the whole body.
+    /// Announces this length as the `Content-Length`, although the body has another length. Sends the whole body.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Sends the body in chunks of these sizes, and the remaining bytes in another chunk (RFC 9112, section 7.1).
+    /// Sends the body in chunks of these sizes (RFC 9112, section 7.1). The remaining bytes are sent in another chunk.
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
-    /// Sends the body without a length, and ends it by closing the connection.
+    /// Sends the body without a length. The client finds the end of the body when the server closes the connection.
     public func untilClose() -> TestResponse {
         modified {
             $0.framing = .untilClose
@@ -266,7 +271,7 @@ extension TestResponse {
         }
     }
 
-    /// Sends a 1xx response first, in a separate write. You can add several.
+    /// Sends a 1xx response before the response. It's sent in a separate write. You can add several.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
@@ -274,57 +279,57 @@ extension TestResponse {
     /// Waits before responding. The wait ends early if the client closes the connection or the server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Doesn't respond until the test opens a gate.
+    /// Waits until the test opens a gate before responding.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
-    /// Pauses after this many body bytes, until the test opens a gate.
+    /// Pauses after this many bytes of the body, until the test opens a gate.
     public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Sends the response in pieces, with a separate write for each, and pauses between them. An interval of `.zero`
-    /// only splits the response. The head is one piece unless you pass `includingHead`.
+    /// Sends the response slowly. The server sends each piece in a separate write, and pauses between pieces. If the
+    /// interval is `.zero`, the response is only split. The head is a single piece unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Closes the connection after this many bytes, including the head and 1xx responses, or at the end of the
-    /// response.
+    /// Closes the connection after this many bytes of the response. The head and 1xx responses count. If the response
+    /// is shorter, the connection closes at its end.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Closes the connection after this many bytes of the framed body.
+    /// Closes the connection after this many bytes of the body, including its chunk framing.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
-    /// Resets the connection after this many bytes, including the head and 1xx responses.
+    /// Resets the connection after this many bytes of the response. The head and 1xx responses count.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Resets the connection after this many bytes of the framed body.
+    /// Resets the connection after this many bytes of the body, including its chunk framing.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Stops sending after this many bytes, including the head and 1xx responses, until the client closes the
-    /// connection or the server stops.
+    /// Stops sending after this many bytes of the response. The head and 1xx responses count. The connection stays open
+    /// until the client closes it or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Stops sending after this many bytes of the framed body, until the client closes the connection or the server
-    /// stops.
+    /// Stops sending after this many bytes of the body, including its chunk framing. The connection stays open until
+    /// the client closes it or the server stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
-    /// Announces the whole body, but closes the connection after `count` bytes of it.
+    /// Announces the length of the whole body, but closes the connection after `count` bytes of the body.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Keeps the connection open, or closes it and announces that in the head.
+    /// Determines whether the connection stays open after the response. If it's closed, the head announces this.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection without announcing it, after the response or when the next request arrives. Servers do
-    /// this to clients that keep a connection for too long.
+    /// Closes the connection without announcing this in the head. The server closes it after the response, or when the
+    /// next request arrives. Real servers do this if a client keeps a connection for too long.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Passes the connection to a closure after the response, to speak another protocol. The connection closes when the
-    /// closure returns or throws.
+    /// Passes the connection to a closure after the response, so that the closure can use another protocol. The server
+    /// closes the connection when the closure returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

@@ -2,8 +2,8 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A scripted HTTP/1.1 server on the loopback interface. It responds as your test specifies, can misbehave, and records
-/// requests.
+/// An HTTP/1.1 server for tests. It listens on the loopback interface, responds as your test specifies, and records
+/// requests. It can also send invalid responses and break connections.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -15,17 +15,18 @@ import Synchronization
 /// let request = try await server.nextRequest()               // method, path, headers, body as they came
 /// ```
 ///
-/// Each server has its own port, so tests can run in parallel. Handlers run on their connection's thread and may block
-/// it. The server stops when it's deallocated. If a handler captures the server, call ``stop()``. A process's first
-/// server raises the soft limit of open files to 8,192, if possible.
+/// Each server has its own port, so tests can run in parallel. A handler runs on its connection's thread, and may block
+/// this thread. The server stops when it's deallocated. If a handler captures the server, call ``stop()``. When a
+/// process starts its first server, the server raises the soft limit of open files to 8,192 if possible.
 public final class TestServer: Sendable {
-    /// Returns the response to a request. If it throws, the response is a 500 that describes the error.
+    /// A closure that returns the response to a request. If it throws, the client gets a response with the status 500
+    /// that describes the error.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
 
-    /// Starts a server. `handler` responds to requests without a matching route. By default, they get a 404. Throws
-    /// ``TestServerError``.
+    /// Starts a server. `handler` responds to requests that don't match a route. By default, such requests get a 404.
+    /// Throws ``TestServerError``.
     public init(
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
     ) throws(TestServerError) {
@@ -36,7 +37,8 @@ public final class TestServer: Sendable {
 
     deinit { core.stop() }
 
-    /// Closes all connections and waits for all threads. Until the server is deallocated, its URL refuses connections.
+    /// Closes all connections, and waits until all threads have ended. After that, the server's URL refuses connections
+    /// until the server is deallocated.
     public func stop() { core.stop() }
 
     /// The base URL, such as "http://127.0.0.1:4711".
@@ -50,33 +52,34 @@ public final class TestServer: Sendable {
 }
 
 extension TestServer {
-    /// Adds a handler for a method and a path without query. A `*` at the path's start or end is a wildcard. The last
-    /// added route that matches responds.
+    /// Adds a handler for a method and a path without a query. A `*` at the start or end of the path is a wildcard. If
+    /// several routes match a request, the route that was added last responds.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Adds a handler for a path and any method.
+    /// Adds a handler for a path. It responds to requests with any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Adds a response to all requests with a method and a path.
+    /// Adds a response that all requests with this method and this path get.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Adds a response to all requests with a path.
+    /// Adds a response that all requests with this path get.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Adds responses to a queue. Each request gets the next one, before routes are tried.
+    /// Adds responses to a queue. Each request gets the next response in the queue. Routes are used only if the queue
+    /// is empty.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
-    /// Adds plans to a queue. Each new connection follows the next one.
+    /// Adds plans to a queue. The server handles each new connection according to the next plan in the queue.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
     /// Closes all open connections without a response.
@@ -84,21 +87,21 @@ extension TestServer {
 }
 
 extension TestServer {
-    /// The last `maximumRecordedRequests` requests. The oldest is first.
+    /// The last requests, up to `maximumRecordedRequests`. The oldest request is first.
     public var received: [RecordedRequest] {
         core.state.read { $0.requests(limit: core.configuration.maximumRecordedRequests) }
     }
 
-    /// The number of complete requests so far.
+    /// The number of complete requests that the server has received so far.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
-    /// The number of sent bytes so far, including heads.
+    /// The number of bytes that the server has sent so far, including heads.
     public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
 
-    /// The requests that weren't valid HTTP/1.1, at most 1,000.
+    /// The errors of the requests that weren't valid HTTP/1.1. The array has at most 1,000 elements.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 
-    /// The number of accepted connections so far.
+    /// The number of connections that the server has accepted so far.
     public var connectionCount: Int { core.state.read { $0.accepted } }
 
     /// The number of open connections.
@@ -137,17 +140,19 @@ extension TestServer {
     public struct Configuration: Sendable {
         /// Whether to listen on ::1 instead of 127.0.0.1. Defaults to `false`.
         public var usesIPv6 = false
-        /// The maximum size of a request's first line and headers in bytes. Larger heads get a 431. Defaults to 64 KiB.
+        /// The maximum size of a request's first line and headers in bytes. If they are larger, the client gets a 431.
+        /// Defaults to 64 KiB.
         public var maximumHeadBytes = 64 << 10
-        /// The maximum size of a request's body in bytes. Larger bodies get a 413. Defaults to 64 MiB.
+        /// The maximum size of a request's body in bytes. If it's larger, the client gets a 413. Defaults to 64 MiB.
         public var maximumBodyBytes = 64 << 20
-        /// The number of requests to keep in ``TestServer/received``. Defaults to 10,000. 0 turns recording off.
+        /// The maximum number of requests to keep in ``TestServer/received``. 0 turns recording off. Defaults to
+        /// 10,000.
         public var maximumRecordedRequests = 10_000
-        /// The number of body bytes to keep in ``TestServer/received``. The oldest requests are dropped first. Defaults
-        /// to 256 MiB.
+        /// The maximum number of body bytes to keep in ``TestServer/received``. If there are more, the oldest requests
+        /// are dropped. Defaults to 256 MiB.
         public var maximumRecordedBytes = 256 << 20
-        /// Whether to respond to `Expect: 100-continue` with a 100 (RFC 9110, section 10.1.1). Otherwise, the client
-        /// must send its body after waiting for a while. Defaults to `true`.
+        /// Whether to respond to `Expect: 100-continue` with a 100 (RFC 9110, section 10.1.1). Without this response,
+        /// the client waits for a while and then sends its body. Defaults to `true`.
         public var sendsContinue = true
 
         /// Creates the default settings.
@@ -155,11 +160,11 @@ extension TestServer {
     }
 }
 
-/// A ``TestServer`` can't start.
+/// The error of a ``TestServer`` that can't start.
 public struct TestServerError: DescribedError, Sendable {
-    /// The reason, from the system.
+    /// The reason that the system gives.
     public let reason: String
-    /// The reason in a sentence, for test logs.
+    /// A sentence with the reason, for test logs.
     public var description: String { "the test server can't start: \(reason)" }
     /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A response of a ``StubTransport``: a status, headers, and a body, or an error.
+/// A response that a ``StubTransport`` returns: a status, headers, and a body, or an error.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -11,11 +11,12 @@ import Synchronization
 /// .failure(ErrandError(.connectionLost, "the cable was pulled"))
 /// ```
 ///
-/// Delays use the agent's `TimeSource`. They end early at the request's timeout.
+/// Delays are measured with the agent's `TimeSource`. If the request's timeout is earlier, the delay ends with the
+/// timeout.
 public struct StubResponse: ScriptedResponse {
     /// The status code.
     public var status: Int
-    /// All header fields. The transport doesn't add any.
+    /// The header fields. The transport doesn't add other fields.
     public var headers: HTTPHeaders
     var body: Body
     var delay = Duration.zero
@@ -30,7 +31,7 @@ public struct StubResponse: ScriptedResponse {
         case socket(@Sendable (StubSocket) async throws -> Void)
     }
 
-    /// Creates a response, by default a 200 without headers or body.
+    /// Creates a response. By default, the status is 200, and the response has neither headers nor a body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
     }
@@ -45,24 +46,24 @@ public struct StubResponse: ScriptedResponse {
 }
 
 extension StubResponse {
-    /// Returns a redirect to a URL, which may be relative.
+    /// Returns a redirect to a URL. The URL may be relative.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         StubResponse(status: status, headers: [.location: location])
     }
 
-    /// Returns a response that throws an error.
+    /// Returns a response that makes the request throw this error.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
 
-    /// Returns a response that streams one chunk for each pull, with pauses between them, and then ends or throws
-    /// `failure`.
+    /// Returns a response that streams a chunk each time the reader asks for bytes, with pauses between chunks. At the
+    /// end, it throws `failure` if you pass an error.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// Returns a response that streams the chunks of `next` until it returns `nil`. `onCancel` runs if the reader
-    /// cancels.
+    /// Returns a response that streams the chunks that `next` returns, until `next` returns `nil`. If the reader
+    /// cancels, `onCancel` is called.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -72,7 +73,7 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Adds a header field. A `Content-Type` replaces an existing one.
+    /// Adds a header field. If you add `Content-Type`, it replaces the existing field.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
@@ -80,13 +81,15 @@ extension StubResponse {
     /// Replaces the status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Delays the head, by the agent's clock. Throws `timedOut` if the delay exceeds the request's timeout.
+    /// Delays the response's head, according to the agent's clock. If the delay is longer than the request's timeout,
+    /// the request throws `timedOut`.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Holds the head until the test opens a gate. Throws `timedOut` after the request's timeout.
+    /// Holds the response's head until the test opens a gate. If the request's timeout passes before, the request
+    /// throws `timedOut`.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Reports events before the head, such as progress, a 1xx response, or timings.
+    /// Reports these events before the response's head, such as progress, a 1xx response, or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {
@@ -96,7 +99,7 @@ extension StubResponse {
     }
 }
 
-/// A prepared stub response that requests share.
+/// A stub response that is prepared once and shared by all requests.
 final class StubReply: Sendable {
     private let stub: StubResponse
     let isLate: Bool

@@ -1,11 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// A rule of a ``StubTransport``: the requests that it matches, and the responses to them. Without a condition, any
-/// request matches.
+/// A rule of a ``StubTransport``. It specifies which requests it matches, and which responses they get. A rule without
+/// conditions matches all requests.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// The last response repeats.
+        /// The responses in turn. The last response is used again for all further requests.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -21,13 +21,13 @@ public struct StubRule: Sendable {
     ///
     /// - Parameters:
     ///   - method: The method. `nil` matches any method.
-    ///   - path: The whole path, such as `/v1/users/7`, optionally after `https://host`. A `*` at its start or end is a
-    ///     wildcard.
-    ///   - query: Items that the request must have, with decoded values. It may have others.
-    ///   - headers: Fields that the request must have. It may have others.
+    ///   - path: The whole path, such as `/v1/users/7`. It may follow an origin, such as `https://host`. A `*` at its
+    ///     start or end is a wildcard.
+    ///   - query: Items that the request must have, with decoded values. The request may have other items too.
+    ///   - headers: Fields that the request must have. The request may have other fields too.
     ///   - body: The exact body. `nil` matches any body.
-    ///   - responses: The responses to consecutive requests. The last one repeats. Defaults to a 200 with an empty
-    ///     body.
+    ///   - responses: The responses to consecutive requests. The last response is used again for all further requests.
+    ///     Defaults to a 200 with an empty body.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -75,7 +75,7 @@ extension StubRule: CustomStringConvertible {
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
-/// A request whose URL is split once for all rules.
+/// A request with the parts of its URL. The URL is split once for all rules.
 struct StubbedRequest {
     let http: HTTPRequest
     let origin: String
@@ -84,7 +84,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // Without `URL`, because this runs for every request to a transport with rules.
+        // This doesn't create a `URL`, because it runs for every request to a transport with rules.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -97,17 +97,17 @@ struct StubbedRequest {
     }
 }
 
-/// No rule of a ``StubTransport`` matches a request. Describes the closest rule and the differences, with sensitive
-/// headers masked and without bodies.
+/// The error of a request that doesn't match any rule of a ``StubTransport``. It describes the closest rule and the
+/// differences. Sensitive headers are masked, and bodies are left out.
 public struct UnmatchedRequest: DescribedError, Sendable {
-    /// The request.
+    /// The request that doesn't match any rule.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7". `nil` if there are no rules.
+    /// The rule with the fewest differences, such as "GET /users/7". It's `nil` if the transport doesn't have rules.
     public let nearest: String?
-    /// The differences between the request and that rule. Each has one line.
+    /// The differences between the request and the closest rule. Each text is a single line.
     public let differences: [String]
 
-    /// The request, the nearest rule, and the differences, in several lines for test logs.
+    /// The request, the closest rule, and the differences, as several lines of text for test logs.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")

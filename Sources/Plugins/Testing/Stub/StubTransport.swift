@@ -2,7 +2,8 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A transport that responds from memory, to test code without a server. Use one per agent.
+/// A transport that responds from memory, so that you can test code without a server. Use a separate transport for each
+/// agent.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -15,11 +16,13 @@ import Synchronization
 ///
 /// For a single handler, write `transport: .stub { request in .text(request.url.path) }`.
 ///
-/// The last added rule that matches responds. If there isn't any, the handler responds. Without a handler, the request
-/// throws ``UnmatchedRequest``. Streamed request bodies are read first, up to 64 MiB, and recorded as data. Request
-/// bodies are reported as sent before the response.
+/// If several rules match a request, the rule that was added last responds. If a request doesn't match any rule, the
+/// handler responds. Without a handler, the request throws ``UnmatchedRequest``.
+///
+/// If a request's body is a stream, the transport reads up to 64 MiB of it before it responds, and records the bytes as
+/// data. Every request body is reported as sent before the response.
 public final class StubTransport: Transport {
-    /// Returns the response to a request. The transport rethrows its error.
+    /// A closure that returns the response to a request. If it throws, the request throws the same error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
@@ -32,7 +35,7 @@ public final class StubTransport: Transport {
     private let recordLimit: Int
     private let state = Mutex(State())
 
-    /// Creates a transport with rules. ``received`` keeps the last `maximumRecordedRequests` requests. 0 turns
+    /// Creates a transport with rules. ``received`` keeps the last requests, up to `maximumRecordedRequests`. 0 turns
     /// recording off.
     public init(_ rules: StubRule..., maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, maximumRecordedRequests))
@@ -40,23 +43,23 @@ public final class StubTransport: Transport {
         CreationObservers.notify(of: self)
     }
 
-    /// Creates a transport whose handler responds if no rule matches.
+    /// Creates a transport with a handler. The handler responds to requests that don't match a rule.
     public init(maximumRecordedRequests: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// Creates a transport with a response for requests that no rule matches.
+    /// Creates a transport with a response for all requests that don't match a rule.
     public init(_ response: StubResponse, maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// The requests so far with their bodies as data. The oldest is first.
+    /// The requests so far, with their bodies as data. The oldest request is first.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
-    /// Returns the scripted response to a request. Throws the scripted error, ``UnmatchedRequest``, or
-    /// `CancellationError`.
+    /// Returns the response to a request according to the rules. Throws the error in the response,
+    /// ``UnmatchedRequest``, or `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
         switch try reply(to: request, options) {
@@ -71,7 +74,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Each inlined copy would enlarge every request's async frame.
+    /// This function isn't inlined, because each copy would enlarge every request's async frame.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -113,7 +116,8 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// `turn` is the number of earlier requests that matched the rule. It selects the response.
+    /// Finds the responses to a request. `turn` is the number of earlier requests that matched the same rule. It
+    /// determines which of the responses is used.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
@@ -132,7 +136,7 @@ public final class StubTransport: Transport {
             request: request, nearest: nearest?.rule.description, differences: nearest?.differences ?? [])
     }
 
-    /// Inlining would enlarge every request's async frame.
+    /// This function isn't inlined, because that would enlarge every request's async frame.
     @inline(never) private static func readWhole(_ request: HTTPRequest) async throws -> HTTPRequest {
         var request = request
         let bytes = try await request.body.open().collect(upTo: 64 << 20)
@@ -149,7 +153,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule. Later rules are tried first.
+    /// Adds a rule. Rules that are added later are tried first.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)
@@ -157,8 +161,8 @@ extension StubTransport {
         }
     }
 
-    /// Adds a rule for a method and a path, with optional conditions. See ``StubRule``. Several responses are used in
-    /// turn.
+    /// Adds a rule for a method and a path, with optional conditions. See ``StubRule``. If you pass several responses,
+    /// they are used in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -166,7 +170,8 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Adds a rule for a path and any method. Several responses are used in turn.
+    /// Adds a rule for a path. It matches requests with any method. If you pass several responses, they are used in
+    /// turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
@@ -174,15 +179,15 @@ extension StubTransport {
         add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Unavailable: responses need the label `response:`.
+    /// Unavailable, because responses need the label `response:`.
     @available(*, unavailable, message: "write 'response:' before the response")
     public func on(_ method: HTTPMethod, _ path: String, _ responses: StubResponse...) {}
 
-    /// Unavailable: responses need the label `response:`.
+    /// Unavailable, because responses need the label `response:`.
     @available(*, unavailable, message: "write 'response:' before the response")
     public func on(_ path: String, _ responses: StubResponse...) {}
 
-    /// Adds a rule for a method and a path, with a handler.
+    /// Adds a rule for a method and a path. A handler returns the responses.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
@@ -190,7 +195,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Adds a rule for a path and any method, with a handler.
+    /// Adds a rule for a path. It matches requests with any method. A handler returns the responses.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
@@ -200,7 +205,7 @@ extension StubTransport {
 }
 
 extension Transport where Self == StubTransport {
-    /// A new stub transport without rules. Requests fail until you add rules.
+    /// A new stub transport without rules. All requests fail until you add rules.
     public static var stub: StubTransport { StubTransport() }
 
     /// Returns a stub transport with the same response to all requests.
@@ -220,8 +225,8 @@ extension Transport where Self == StubTransport {
 }
 
 extension StubTransport: ConnectingTransport {
-    /// Opens a connection in memory that delivers the stubbed response, and then the frames of
-    /// ``StubResponse/webSocket(headers:_:)``. Records the request.
+    /// Opens a connection in memory. The connection delivers the stubbed response, and then the frames of
+    /// ``StubResponse/webSocket(headers:_:)``. The request is recorded.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let reply = try await stubbed(request)
         let response = try await reply.respond(to: request, options)

@@ -2,11 +2,11 @@ struct BoundedLog<Element: Sendable>: Sendable {
     private var kept: [Element] = []
     private(set) var total = 0
 
-    /// Less than twice the limit.
+    /// The number of elements in the log. It's less than twice the limit.
     var count: Int { kept.count }
 
-    /// Returns the dropped elements. Drops half of the elements at once, so the cost per element is constant on
-    /// average.
+    /// Adds an element. Returns the elements that it drops. The log drops half of its elements at once, so the cost per
+    /// element is constant on average.
     @discardableResult
     mutating func add(_ element: Element, limit: Int) -> [Element] {
         total += 1
@@ -22,8 +22,8 @@ struct BoundedLog<Element: Sendable>: Sendable {
 
     func last(_ limit: Int) -> [Element] { kept.count > limit ? Array(kept.suffix(limit)) : kept }
 
-    /// Positions count from the first element ever added. If the log has dropped the element, returns the oldest
-    /// remaining one.
+    /// Returns the element at a position, and the next position. Positions count all elements that were ever added. If
+    /// the log has dropped the element, returns the oldest element that it still has.
     func next(from position: Int) -> (element: Element, position: Int)? {
         let first = total - kept.count
         let position = max(position, first)

@@ -1,12 +1,13 @@
-/// Receives the test doubles that a task creates, to find leaks.
+/// An observer that is told about the test doubles that a task creates, to find leaks.
 package protocol CreationObserver: AnyObject, Sendable {
     func created(_ object: any AnyObject & Sendable)
 }
 
 package enum CreationObservers {
-    // Not a closure: in release builds, Swift 6.3 finds no metadata for task-local functions and crashes.
+    // This value isn't a closure. In release builds, Swift 6.3 doesn't find the metadata of a function in a task-local
+    // value, and crashes.
     @TaskLocal package static var current: (any CreationObserver)?
 
-    /// Call this at the end of the initializers of test doubles.
+    /// Notifies the observer. Call this at the end of the initializers of test doubles.
     package static func notify(of object: any AnyObject & Sendable) { current?.created(object) }
 }

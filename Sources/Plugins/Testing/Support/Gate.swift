@@ -1,7 +1,7 @@
 import ErrandPlatform
 import ErrandSupport
 
-/// A latch for tests. Tasks wait until the test opens it, and the test can wait for their arrival.
+/// A latch for tests. Tasks wait at the gate until the test opens it, and the test can wait until tasks have arrived.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -11,7 +11,7 @@ import ErrandSupport
 /// task.cancel()
 /// ```
 ///
-/// A gate stays open. Any number of tasks can use it, from any thread.
+/// After it's opened, a gate stays open. Any number of tasks can use it, from any thread.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
@@ -21,7 +21,7 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    /// Creates a gate. By default, it's closed.
+    /// Creates a gate. It's closed by default.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
     /// Opens the gate. Waiting tasks continue, and later tasks don't wait.
@@ -36,7 +36,7 @@ public final class Gate: Sendable {
     /// Whether the gate is open.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// The number of tasks that have arrived, including tasks that have passed.
+    /// The number of tasks that have arrived at the gate, including tasks that have passed it.
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Waits until the gate opens. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task is
@@ -54,7 +54,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns `false` if the gate is open. Otherwise, rings the bell when the gate opens.
+    /// Registers a bell that rings when the gate opens. Returns `false` if the gate is already open.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1
@@ -63,6 +63,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Call this before closing the bell.
+    /// Removes a bell. Call this before closing the bell.
     func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

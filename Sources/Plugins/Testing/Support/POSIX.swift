@@ -4,16 +4,17 @@ import ErrandSupport
 // Safe: pointers in this file refer to local variables, spans, or arrays that outlive the call. The system accesses at
 // most the length passed with them.
 
-/// System calls, retried after interruptions.
+/// Calls functions of the system, and calls them again after interruptions.
 enum POSIX {
     enum Readiness { case readable, belled, timedOut }
 
-    /// `placeholder` keeps the port after the listener closes. It's `nil` if the system doesn't allow that.
+    /// Starts listening on a port. `placeholder` is a socket that keeps the port after the listener closes. It's `nil`
+    /// if the system doesn't allow two sockets on the port.
     static func listen(
         ipv6: Bool
     ) throws(LoopbackSocket.Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try LoopbackSocket.bound(to: 0, ipv6: ipv6)
-        // An outgoing connection could take the port if it were reserved only after the listener closes.
+        // The port is reserved now. After the listener closes, an outgoing connection could take the port.
         let placeholder = reserve(port, ipv6: ipv6)
         do throws(LoopbackSocket.Failure) { try LoopbackSocket.listen(descriptor, 0, backlog: 4096) } catch {
             if let placeholder { close(placeholder) }
@@ -22,7 +23,7 @@ enum POSIX {
         return (descriptor, port, placeholder)
     }
 
-    /// Binds without listening, so connections are refused. Returns `nil` if the port is taken.
+    /// Reserves a port without listening on it, so that connections are refused. Returns `nil` if the port is taken.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
         try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }
@@ -53,20 +54,21 @@ enum POSIX {
 
     static func end(_ descriptor: Int32) { close(descriptor) }
 
-    /// Makes the connection's socket blocking. Returns `nil` if there isn't any or accepting fails.
+    /// Accepts a connection, and makes its socket blocking. Returns `nil` if a connection isn't waiting or accepting
+    /// fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         guard let descriptor = LoopbackSocket.accept(listener) else { return nil }
         _ = fcntl(descriptor, F_SETFL, 0)
         return descriptor
     }
 
-    /// Returns the number of bytes, 0 at the connection's end, or `nil` if the connection failed.
+    /// Receives bytes. Returns their number, or 0 at the end of the connection. Returns `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
         let count = LoopbackSocket.read(descriptor, into: &bytes, from: start)
         return count < 0 ? nil : count
     }
 
-    /// Returns `false` if the connection failed. Never raises SIGPIPE.
+    /// Sends bytes. Returns `false` if the connection failed. It never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -77,7 +79,7 @@ enum POSIX {
         return true
     }
 
-    /// -1 milliseconds means no limit.
+    /// Waits until a descriptor is ready. -1 milliseconds means that the wait isn't limited.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -88,7 +90,7 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// Returns `false` at the end of the connection.
+    /// Whether received bytes haven't been read yet. Returns `false` at the end of the connection.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
@@ -102,7 +104,8 @@ enum POSIX {
 
     static func shutDownWriting(_ descriptor: Int32) { LoopbackSocket.shutDownWriting(descriptor) }
 
-    /// A thousand connections within a process need two thousand descriptors, but many systems allow only 1,024.
+    /// Raises the limit of open files. A thousand connections within a process need two thousand descriptors, but many
+    /// systems allow only 1,024.
     static func allowManyDescriptors() {
         var limit = rlimit()
         guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
@@ -111,7 +114,7 @@ enum POSIX {
     }
 }
 
-// Outside the enum, whose members with the same names hide the system's functions.
+// This function isn't in the enum, because members of the enum with the same names hide the system's functions.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A scripted response of a ``TestServer`` or a ``StubTransport``.
+/// A response that a ``TestServer`` or a ``StubTransport`` gives, as specified by a test.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -19,17 +19,17 @@ extension ScriptedResponse {
         Self(status: status, headers: headers, body: Data())
     }
 
-    /// Returns a response with UTF-8 text, as `text/plain`.
+    /// Returns a response with a text. It's sent as UTF-8, with the type `text/plain`.
     public static func text(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// Returns a response with JSON text. Doesn't check the text.
+    /// Returns a response with a JSON text. The text isn't checked.
     public static func json(_ text: String, status: Int = 200) -> Self {
         Self(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
-    /// Returns a response with bytes, by default without a `Content-Type`.
+    /// Returns a response with bytes. By default, the response doesn't have a `Content-Type`.
     public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> Self {
         Self(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
     }

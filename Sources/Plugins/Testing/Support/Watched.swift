@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Lock-protected state whose changes tasks can wait for, without polling.
+/// A state that is protected by a lock. Tasks can wait for its changes without polling.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
@@ -21,12 +21,13 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Call this after changing a value that a waiter's condition reads outside the state.
+    /// Makes waiting tasks check their conditions. Call it after you've changed a value outside the state that a
+    /// condition reads.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Unlike `update`, doesn't check the waiters' conditions.
+    /// Reads the state. Unlike `update`, this doesn't check the conditions of waiting tasks.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
@@ -60,9 +61,9 @@ package final class Watched<State: Sendable>: Sendable {
         let time = SystemTimeSource()
         let end = time.instant(after: limit)
         let timer = Task.detached { [self] in
-            // Unlike a timer of `Task.sleep`, this timer doesn't outlive a wait that ends early.
+            // This timer ends when the wait ends early. A timer from `Task.sleep` would go on.
             try await time.sleep(until: end)
-            // The limit may pass before the waiter is registered.
+            // The limit may pass before the waiting task is registered, so this is repeated.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)
@@ -104,13 +105,13 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// A condition wasn't met within the limit of a waiting method.
+/// The error of a method that waits, if its condition isn't met within the limit.
 public struct WaitTimeout: DescribedError, Sendable {
-    /// The condition, in words.
+    /// The condition that wasn't met, in words.
     public let what: String
-    /// The limit.
+    /// The limit of the wait.
     public let limit: Duration
-    /// The condition and the limit in a sentence, for test logs.
+    /// A sentence with the condition and the limit, for test logs.
     public var description: String { "waited \(duration: limit) for \(what)" }
     /// The code of the `NSError`. Always 1.
     public var errorCode: Int { 1 }

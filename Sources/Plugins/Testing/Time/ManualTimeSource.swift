@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandEssentials
 
-/// A clock that moves only when the test advances it. Tasks that sleep on it wait until then.
+/// A clock that moves only when the test advances it. A task that sleeps on this clock waits until the test advances
+/// the clock far enough.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
@@ -12,7 +13,7 @@ public import ErrandEssentials
 /// time.advance(by: .seconds(5))                          // the task throws timedOut
 /// ```
 ///
-/// You can use it from any thread. Time never goes backwards, but you can set ``date`` freely.
+/// You can use the clock from any thread. Its time never goes backwards, but you can set its ``date`` freely.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper: Sendable {
         let id: UInt64
@@ -23,14 +24,14 @@ public final class ManualTimeSource: TimeSource {
     private struct State: Sendable {
         var now: ContinuousClock.Instant
         var date: Date
-        /// In the order in which they wake.
+        /// The sleeping tasks, in the order in which they wake.
         var sleepers: [Sleeper] = []
         var lastID: UInt64 = 0
     }
 
     private let state: Watched<State>
 
-    /// Creates a clock that starts now. `date` defaults to 9 September 2001, 01:46:40 UTC.
+    /// Creates a clock. Its instant is the current instant. Its `date` defaults to 9 September 2001, 01:46:40 UTC.
     public init(date: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
         state = Watched(State(now: .now, date: date))
         CreationObservers.notify(of: self)
@@ -39,19 +40,19 @@ public final class ManualTimeSource: TimeSource {
     /// The clock's current instant.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
-    /// The calendar date. It advances with the clock. You can set it, as a user can set a device's date.
+    /// The calendar date. It advances with the clock. You can also set it, as users can set the date of a device.
     public var date: Date {
         get { state.read { $0.date } }
         set { state.update { $0.date = newValue } }
     }
 
-    /// Advances the clock and wakes sleepers that are due, the earliest first. Ignores negative durations. Advances by
-    /// at most 100 years.
+    /// Advances the clock, and wakes the tasks whose time has come, the earliest first. Negative durations are ignored.
+    /// The clock advances by at most 100 years.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Advances the clock to an instant. Ignores earlier instants.
+    /// Advances the clock to an instant. Earlier instants are ignored.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
@@ -66,7 +67,7 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// The instant at which the next sleeper wakes, or `nil` if there isn't any.
+    /// The instant at which the next task wakes. It's `nil` if tasks aren't sleeping on the clock.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
     /// The number of tasks that sleep on the clock.
@@ -87,7 +88,7 @@ public final class ManualTimeSource: TimeSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
-                    // Sleepers with the same instant wake in the order of their arrival.
+                    // Tasks that sleep until the same instant wake in the order of their arrival.
                     let index = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
                     state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: index)
                     return false

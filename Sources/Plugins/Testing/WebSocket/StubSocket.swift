@@ -3,7 +3,7 @@ import ErrandEssentials
 import Synchronization
 
 extension StubResponse {
-    /// Returns a response that opens a WebSocket in memory and passes the server's end to a closure. The connection
+    /// Returns a response that opens a WebSocket in memory, and passes the server's side to a closure. The connection
     /// closes when the closure returns or throws.
     ///
     /// ```swift
@@ -15,8 +15,8 @@ extension StubResponse {
     /// ```
     ///
     /// - Parameters:
-    ///   - headers: Additional fields of the response, such as a subprotocol.
-    ///   - body: The server's script.
+    ///   - headers: Additional fields of the response, for example for a subprotocol.
+    ///   - body: The closure that acts as the server.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (StubSocket) async throws -> Void
     ) -> StubResponse {
@@ -26,7 +26,7 @@ extension StubResponse {
     }
 }
 
-/// The server's end of a stubbed WebSocket. It doesn't check frames, so your test can break the protocol.
+/// The server's side of a WebSocket in memory. It doesn't check frames, so your test can violate the protocol.
 public final class StubSocket: Sendable {
     private let connection: MemoryConnection
     private let input: Mutex<Data>
@@ -36,8 +36,8 @@ public final class StubSocket: Sendable {
         input = Mutex(rest)
     }
 
-    /// Returns the client's next frame without its mask, or `nil` if the client has closed the connection. Only one
-    /// task may call it at a time.
+    /// Returns the next frame that the client sends, without its mask. Returns `nil` if the client has closed the
+    /// connection. Only one task at a time may call this method.
     public func receive() async throws -> TestFrame? {
         while true {
             if let frame = input.withLock({ TestFrame.take(from: &$0) }) { return frame }
@@ -46,7 +46,7 @@ public final class StubSocket: Sendable {
         }
     }
 
-    /// Sends a frame without its mask, so you can send a received frame back. Throws ``Errand/ErrandError`` with
+    /// Sends a frame without its mask. You can therefore send a received frame back. Throws ``Errand/ErrandError`` with
     /// `connectionLost` if the client has closed the connection.
     public func send(_ frame: TestFrame) async throws {
         var frame = frame
@@ -55,14 +55,14 @@ public final class StubSocket: Sendable {
         try await connection.flush()
     }
 
-    /// Sends a close frame, and returns the client's close frame.
+    /// Sends a close frame, and returns the close frame with which the client responds.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") async throws -> TestFrame? {
         try await send(.close(code, reason))
         while let frame = try await receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends messages back and responds to pings, until the client closes the socket.
+    /// Sends received messages back and responds to pings, until the client closes the socket.
     public func echo() async throws {
         while let frame = try await receive() {
             if frame.opcode == 9 { try await send(.pong(frame.content)) } else { try await send(frame) }
@@ -71,7 +71,7 @@ public final class StubSocket: Sendable {
     }
 }
 
-/// One end of a connection in memory. Closes when it's deallocated.
+/// One side of a connection in memory. It closes when it's deallocated.
 final class MemoryConnection: ByteConnection {
     private let incoming: MemoryPipe
     private let outgoing: MemoryPipe
@@ -99,7 +99,8 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// Up to `capacity` bytes are ready for the reader, and further bytes are pending.
+/// The bytes in one direction of a connection. Up to `capacity` bytes are ready for the reader, and further bytes are
+/// pending.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
         var pending = Data()
@@ -145,7 +146,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // Taking bytes has made room for waiting writers.
+        // Writers may be waiting, and there is room for their bytes now.
         state.touch()
         return try taken.get()
     }

@@ -3,7 +3,7 @@ import ErrandDigests
 public import ErrandEssentials
 
 extension TestResponse {
-    /// Returns a response that opens a WebSocket and passes the server's end to a closure. The connection closes when
+    /// Returns a response that opens a WebSocket, and passes the server's side to a closure. The connection closes when
     /// the closure returns or throws.
     ///
     /// ```swift
@@ -13,7 +13,8 @@ extension TestResponse {
     /// })
     /// ```
     ///
-    /// The server doesn't check frames, so it can break the protocol. Modifiers change the handshake response.
+    /// The server doesn't check frames, so it can violate the protocol. To change the response to the handshake, add
+    /// modifiers.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (TestWebSocket) throws -> Void
     ) -> TestResponse {
@@ -27,15 +28,16 @@ extension TestResponse {
     }
 }
 
-/// The server's end of a WebSocket. Its methods block the connection's thread.
+/// The server's side of a WebSocket. Its methods block the connection's thread.
 public final class TestWebSocket {
-    /// The underlying connection, for bytes outside frames.
+    /// The underlying connection. Use it to send bytes that aren't frames.
     public let connection: TestConversation
     private var input = Data()
 
     init(_ connection: TestConversation) { self.connection = connection }
 
-    /// Returns the client's next frame without its mask, or `nil` if the client has closed its direction.
+    /// Returns the next frame that the client sends, without its mask. Returns `nil` if the client has closed its
+    /// sending direction.
     public func receive() throws -> TestFrame? {
         while true {
             if let frame = TestFrame.take(from: &input) { return frame }
@@ -44,22 +46,22 @@ public final class TestWebSocket {
         }
     }
 
-    /// Sends a frame without its mask, so you can send a received frame back. If you pass `size`, sends pieces of that
-    /// many bytes.
+    /// Sends a frame without its mask. You can therefore send a received frame back. If you pass `size`, sends the
+    /// frame in pieces of this size.
     public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
         var frame = frame
         frame.mask = nil
         try connection.send(frame.wireBytes(), inPiecesOf: size)
     }
 
-    /// Sends a close frame, and returns the client's close frame.
+    /// Sends a close frame, and returns the close frame with which the client responds.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
         try send(.close(code, reason))
         while let frame = try receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends messages back and responds to pings, until the client closes the socket.
+    /// Sends received messages back and responds to pings, until the client closes the socket.
     public func echo() throws {
         while let frame = try receive() {
             if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }
@@ -67,27 +69,31 @@ public final class TestWebSocket {
         }
     }
 
-    /// Returns the `Sec-WebSocket-Accept` value for a key (RFC 6455, section 4.2.2).
+    /// Returns the value of `Sec-WebSocket-Accept` that belongs to a key (RFC 6455, section 4.2.2).
     public static func accept(_ key: String) -> String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
 }
 
-/// A WebSocket frame, valid or not (RFC 6455, section 5.2).
+/// A WebSocket frame (RFC 6455, section 5.2). It can be invalid.
 public struct TestFrame: Sendable, Hashable {
     /// Whether this is the last frame of its message.
     public var isFinal = true
-    /// The reserved bits as a number from 0 to 7. RSV1, which marks a compressed message, is 4.
+    /// The reserved bits as a number from 0 to 7. The bit RSV1 marks a compressed message. It's 4 in this number.
     public var reserved: UInt8 = 0
-    /// The opcode, from 0 to 15. 0 continues a message, 1 is text, 2 is binary data, 8 is close, 9 is ping, and 10 is
-    /// pong.
+    /// The opcode, from 0 to 15:
+    ///
+    /// - 0 continues a message.
+    /// - 1 is text, and 2 is binary data.
+    /// - 8 is a close frame, 9 is a ping, and 10 is a pong.
     public var opcode: UInt8
-    /// The four-byte masking key. `nil` for an unmasked frame, as servers send it. Missing bytes count as zero.
+    /// The masking key of four bytes. If bytes are missing, they count as zero. It's `nil` for frames without a mask,
+    /// as servers send them.
     public var mask: [UInt8]?
     /// The content, without the mask.
     public var content: Data
 
-    /// Creates a frame. By default, it's unmasked and the last of its message.
+    /// Creates a frame. By default, the frame isn't masked, and is the last frame of its message.
     public init(
         opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
     ) {
@@ -103,19 +109,20 @@ public struct TestFrame: Sendable, Hashable {
     public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
     /// Returns a pong frame with bytes.
     public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
-    /// Returns a close frame. Pass `nil` to omit the code.
+    /// Returns a close frame. Pass `nil` to create a close frame without a code.
     public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
         TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
     }
 
-    /// The content as text, with invalid UTF-8 replaced.
+    /// The content as text. Invalid UTF-8 is replaced.
     public var text: String { String(decoding: content, as: UTF8.self) }
-    /// The code of a close frame, or `nil` if there isn't any.
+    /// The code of a close frame. It's `nil` if the frame doesn't contain a code.
     public var closeCode: UInt16? {
         content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
     }
 
-    /// Returns the frame's bytes. The length has its shortest form, or `lengthBytes` of 0, 2, or 8.
+    /// Returns the bytes of the frame. By default, the length has its shortest form. Pass `lengthBytes` to encode the
+    /// length with 0, 2, or 8 additional bytes.
     public func wireBytes(lengthBytes: Int? = nil) -> Data {
         let count = content.count
         let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
@@ -131,7 +138,7 @@ public struct TestFrame: Sendable, Hashable {
         return bytes
     }
 
-    /// Removes a frame from the start of the bytes. Returns `nil` if it's incomplete.
+    /// Removes a frame from the start of the bytes, and returns the frame. Returns `nil` if the frame is incomplete.
     public static func take(from bytes: inout Data) -> TestFrame? {
         let all = [UInt8](bytes.prefix(14))
         guard all.count >= 2 else { return nil }
