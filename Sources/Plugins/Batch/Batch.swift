@@ -167,8 +167,8 @@ extension Request {
     }
 }
 
-/// You run a batch like any ``Errand/Composite``: with `agent.run(batch)`, or with `agent.start(running: batch,
-/// delegate: screen) { result in … }`.
+/// You run a batch like any ``Errand/Composite``: with `agent.run(batch)`, or with
+/// `agent.start(running: batch, delegate: screen) { result in … }`.
 ///
 /// The run throws ``BatchError`` if the policy isn't met, and ``Errand/ErrandError`` with the code `cancelled` if the
 /// batch is cancelled.

@@ -118,8 +118,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result, and waits until there is room for another result, so that the worker doesn't start its next part
-    /// too early. Returns early if the task is cancelled.
+    /// Adds a result, and waits until there is room for another result, so the worker doesn't start its next part too
+    /// early. Returns early if the task is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }

@@ -88,8 +88,7 @@ struct BatchProgress: Sendable {
 ///
 /// How the fraction is computed depends on the totals that the parts have reported:
 ///
-/// - If every part's total is known, the fraction counts bytes. It does so too if at least every part's total to send
-///   is known.
+/// - If every part's total is known, or at least every part's total to send, the fraction counts bytes.
 /// - Otherwise, the fraction counts completed parts, and adds the fractions of running parts.
 /// - For the policy `.firstSuccess`, the fraction is the largest fraction of any part.
 struct ProgressSum: Sendable {

@@ -64,8 +64,8 @@ extension Chain {
     }
 }
 
-/// You run a chain like any ``Errand/Composite``: with `agent.run(chain)`, or with `agent.start(running: chain,
-/// delegate: screen) { result in … }`.
+/// You run a chain like any ``Errand/Composite``: with `agent.run(chain)`, or with
+/// `agent.start(running: chain, delegate: screen) { result in … }`.
 ///
 /// The run throws ``ChainError`` if a step fails, and ``Errand/ErrandError`` with the code `cancelled` if the chain is
 /// cancelled. It throws other errors of the chain's closure unchanged.

@@ -55,7 +55,7 @@ public struct ChainStep: Sendable {
         }
     }
 
-    // This function is inlined, so that each step has a single async frame.
+    // This function is inlined, so each step has a single async frame.
     @inline(__always) private static func send<R: Request>(
         _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?
@@ -140,12 +140,11 @@ public final class ChainEditor: Sendable {
     @discardableResult
     public func remove(_ label: String) -> Int { remove { $0.label == label } }
 
-    /// Removes all remaining steps, so that the chain succeeds with the results so far. Returns the number of removed
-    /// steps.
+    /// Removes all remaining steps, so the chain succeeds with the results so far. Returns the number of removed steps.
     @discardableResult
     public func removeAll() -> Int { remove { _ in true } }
 
-    /// Cancels the chain, so that further steps don't begin.
+    /// Cancels the chain, so further steps don't begin.
     public func cancel() { activity.cancel() }
 
     private func remove(_ matches: (ChainStep) -> Bool) -> Int {

@@ -157,7 +157,7 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case uploadBackpressure
     /// Many concurrent requests.
     case load
-    /// Checking a request that has waited for a connection once more before it's sent. See ``Errand/PreSendFilter``.
+    /// The last check of a request before it's sent, if it has waited for a connection. See ``Errand/PreSendFilter``.
     case preSendCheck
     /// The events that a transport reports to accessories.
     case events

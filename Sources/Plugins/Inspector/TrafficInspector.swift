@@ -71,7 +71,7 @@ public final class TrafficInspector: Accessory {
     ///     baseURL: url, transport: .curl, filters: [.retry] + inspector.filters, accessories: [inspector])
     /// ```
     ///
-    /// These filters must run right before the transport. List them last, so that caches and retries see their results.
+    /// These filters must run right before the transport. List them last, so caches and retries see their results.
     public var filters: [any Filter] { [ToolFilter(tools)] }
 
     /// Starts the server, and returns the page's address.

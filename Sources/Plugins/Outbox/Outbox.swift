@@ -69,7 +69,7 @@ public final class Outbox: Sendable {
     /// Removes all entries, for example when a user signs out.
     public func removeAll() async throws {
         try await withThrowingTaskGroup { group in
-            // The removals run concurrently, so that the engine writes them together.
+            // The removals run concurrently, so the engine writes them together.
             for entry in state.entries { group.addTask { _ = try await self.remove(entry.id) } }
             try await group.waitForAll()
         }
@@ -87,8 +87,7 @@ public final class Outbox: Sendable {
     /// A sequence of the current state and the state after each change. A slow reader gets only the latest state.
     public var states: OutboxStates { OutboxStates(engine: engine) }
 
-    /// Ends the waits after failures, so that entries are sent immediately. Call it, for example, when the network is
-    /// back.
+    /// Ends the waits after failures, so entries are sent immediately. Call it, for example, when the network is back.
     public func networkIsBack() { engine.networkIsBack() }
 
     /// Pauses sending until you call ``resume()``. Deliveries that are already running continue.

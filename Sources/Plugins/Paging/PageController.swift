@@ -60,7 +60,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// Makes every request fail that would belong to another user than the first page.
+        /// Makes a request fail if its user isn't the user of the first page.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }

@@ -26,8 +26,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// An iterator that loads each page when you ask for it.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// The options for every request. They make requests fail that would belong to another user than the first
-        /// page.
+        /// The options for every request. They make a request fail if its user isn't the user of the first page.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?

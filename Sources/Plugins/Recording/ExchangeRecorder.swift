@@ -188,7 +188,7 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Exchanges are masked later and in batches, so that responses aren't delayed. Under load, most exchanges are
+        // Exchanges are masked later and in batches, so responses aren't delayed. Under load, most exchanges are
         // dropped before they have to be masked.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }

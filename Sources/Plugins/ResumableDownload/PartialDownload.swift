@@ -36,7 +36,7 @@ public struct PartialDownload: Sendable, Identifiable {
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)
         SystemFile.remove(PartialFile.data(id, in: directory))
         SystemFile.remove(sidecar)
-        // The lock is kept until here, so that a download can't open the files meanwhile.
+        // The lock is kept until here, so a download can't open the files meanwhile.
         lock.unlock()
     }
 }

@@ -14,7 +14,7 @@ public import ErrandEssentials
 /// let socket = agent.webSocket(Chat(room: 7))
 /// ```
 ///
-/// Set the path, headers, authorization and so on as for any request. `http` and `https` URLs stand for `ws` and `wss`.
+/// Set the path, headers, authorization and so on as for any request. In URLs, `http` and `https` mean `ws` and `wss`.
 ///
 /// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or any `Decodable` and `Encodable` types. The
 /// agent's decoder and encoder convert such types, and JSON is sent as text. For any other type, implement `decode` or

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Tests that a transport closes the connection of a cancelled request, so that the server notices the cancellation.
+/// Tests that a transport closes the connection of a cancelled request, so the server notices the cancellation.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.cancellation, "a request that is cancelled before it starts isn't sent") { bench in

@@ -9,7 +9,7 @@ import ErrandTesting
 /// ```
 ///
 /// Each case creates an accessory, and its own agent with an in-memory transport. If the accessory writes output, pass
-/// a closure that returns it, so that the cases can check the output for secrets:
+/// a closure that returns it, so the cases can check the output for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })

@@ -70,7 +70,7 @@ struct FilterBench: Sendable {
         return changed
     }
 
-    /// Waits for a short time, so that remaining work can run.
+    /// Waits for a short time, so remaining work can run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -144,7 +144,7 @@ struct BenchRequest: Request {
 /// An error of a type that filters don't know.
 struct BenchError: Error, Equatable {}
 
-/// An error that is an object, so that a case can check whether it's the same object.
+/// An error that is an object, so a case can check whether it's the same object.
 final class BenchFault: Error {}
 
 /// A tag that filters don't know.
@@ -157,5 +157,5 @@ enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
 }
 
-/// A class, so that a weak reference shows whether an object is still in memory.
+/// A class, so a weak reference shows whether an object is still in memory.
 final class BenchMark: Sendable {}

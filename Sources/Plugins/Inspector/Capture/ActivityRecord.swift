@@ -104,7 +104,7 @@ final class ActivityRecord: Sendable {
         init(label: String) { self.label = label }
     }
 
-    /// The activity without its secrets. This is a class, so that a state can refer to it without becoming larger.
+    /// The activity without its secrets. This is a class, so a state can refer to it without becoming larger.
     final class Masked: Sendable {
         let activity: MaskedActivity
         init(_ activity: MaskedActivity) { self.activity = activity }

@@ -249,7 +249,7 @@ final class ActivityStore: Sendable {
 
     // MARK: Masking
 
-    /// Masks activities later and in batches, so that responses aren't delayed. Under load, most activities are dropped
+    /// Masks activities later and in batches, so responses aren't delayed. Under load, most activities are dropped
     /// before they have to be masked.
     private func maskLater() {
         queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() }

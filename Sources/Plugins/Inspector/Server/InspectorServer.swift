@@ -115,7 +115,7 @@ private struct PageLoop {
             connections[index].resume(service, port: port, now: now)
         }
         if now >= nextAccept { for listener in listeners { accept(listener, now) } }
-        // Watching begins before the rows are created, so that later changes aren't lost.
+        // Watching begins before the rows are created, so later changes aren't lost.
         watchPages()
         flush(now, interval)
         for index in connections.indices { connections[index].checkDeadline(service, port: port, now: now) }

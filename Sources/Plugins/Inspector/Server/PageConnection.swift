@@ -146,7 +146,7 @@ struct PageConnection {
 
     mutating func stream(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
         guard phase == .streaming else { return }
-        // The number of steps is limited, so that one page doesn't hold up the others.
+        // The number of steps is limited, so one page doesn't hold up the others.
         for _ in 0..<20 {
             guard waiting < Self.maximumWaiting, let bytes = feed?.next(), !bytes.isEmpty else { break }
             output += bytes

@@ -26,7 +26,7 @@ struct ToolSettings: Codable, Sendable, Hashable {
 
     static let maximumRules = 32
 
-    /// The settings with limited numbers, so that a mistyped number doesn't stop an app for hours.
+    /// The settings with limited numbers, so a mistyped number doesn't stop an app for hours.
     var bounded: ToolSettings {
         var settings = self
         settings.delay = min(max(delay, 0), 60_000)

@@ -283,7 +283,7 @@ extension OutboxQueue {
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// Notes that an entry's outcome was stored. Forgets the lane's failures, so that an edited entry starts over.
+    /// Notes that an entry's outcome was stored. Forgets the lane's failures, so an edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1

@@ -137,7 +137,7 @@ extension Redactor {
     }
 }
 
-/// The messages of a running socket. This is a class, so that an activity without a socket needs memory only for a
+/// The messages of a running socket. This is a class, so an activity without a socket needs memory only for a
 /// reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft

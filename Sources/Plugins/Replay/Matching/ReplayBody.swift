@@ -52,7 +52,7 @@ struct ReplayBody: Sendable {
         RedactedBody.looksLikeForm(bytes) && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// Creates a form body from its fields, because some recordings contain the fields instead of the body's text.
+    /// Creates a multipart body from its fields, because some recordings contain the fields instead of the body's text.
     init(parts: [HAREntry.Part]) {
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })

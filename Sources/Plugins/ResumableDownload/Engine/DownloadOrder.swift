@@ -90,7 +90,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// Notes the bytes in the last report to the activity, so that a report that changes only the state can be skipped.
+/// Notes the bytes in the last report to the activity, so a report that changes only the state can be skipped.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -52,7 +52,7 @@ struct RangePlan: Codable, Hashable, Sendable {
     /// the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Marks the last received byte as missing, so that it's requested again. The response shows whether the file has
+    /// Marks the last received byte as missing, so it's requested again. The response shows whether the file has
     /// changed, and how long it is.
     mutating func reopen() {
         guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }

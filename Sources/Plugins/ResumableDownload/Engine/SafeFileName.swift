@@ -55,8 +55,7 @@ enum SafeFileName {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters can reverse the direction of text, so that a name with another extension looks like
-        // `exe.jpg`.
+        // Format characters can reverse the direction of text, so a name with another extension looks like `exe.jpg`.
         case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: !"<>:\"|?*\0".unicodeScalars.contains(scalar)
         }

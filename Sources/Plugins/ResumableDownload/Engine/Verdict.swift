@@ -119,7 +119,7 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// Reads a `Content-Range` field. Numbers are limited to 2^60, so that adding lengths can't overflow.
+    /// Reads a `Content-Range` field. Numbers are limited to 2^60, so adding lengths can't overflow.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

@@ -5,7 +5,7 @@ import ErrandTransfers
 import Synchronization
 
 /// The file of an unfinished download and its sidecar, a file next to it that records which bytes are valid. The
-/// sidecar is locked, so that only one download in any process uses both files.
+/// sidecar is locked, so only one download in any process uses both files.
 ///
 /// Bytes are first written, and then counted in the sidecar. If the process is killed, the bytes that aren't counted
 /// yet are lost. This is at most one chunk per part, or 1 MiB for parts with at least 16 MiB. If the machine crashes,
@@ -37,8 +37,8 @@ final class PartialFile: Sendable {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// The size of the disk space to reserve. It's small, so that a stopped download occupies little more than its
-    /// received bytes.
+    /// The size of the disk space to reserve. It's small, so a stopped download occupies little more than its received
+    /// bytes.
     private static let reservation: Int64 = 32 << 20
 
     /// Opens the files. Throws `busy` if another download uses them. Blocks.
@@ -153,7 +153,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Reserves disk space for a part, so that the file system allocates fewer and larger extents.
+    /// Reserves disk space for a part, so the file system allocates fewer and larger extents.
     private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
         let next = state.withLock { state -> Range<Int64>? in
             guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),

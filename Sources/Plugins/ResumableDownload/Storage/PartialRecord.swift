@@ -23,7 +23,7 @@ struct PartialRecord: Codable, Sendable, Equatable {
     static let format = 1
 }
 
-/// The format of the sidecar. It has two slots for records, which are written alternately, so that one slot is always
+/// The format of the sidecar. It has two slots for records, which are written alternately, so one slot is always
 /// intact. In addition, it has a counter for each part. Counters change with every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size

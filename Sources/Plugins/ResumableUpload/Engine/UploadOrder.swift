@@ -105,7 +105,7 @@ struct UploadOrder: Sendable {
             }
         }
         if place > 0 { parts += ["user", "\(place)"] }
-        // Each part is preceded by its length, so that different lists can't result in the same text.
+        // Each part is preceded by its length, so different lists can't result in the same text.
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: "\n")
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }

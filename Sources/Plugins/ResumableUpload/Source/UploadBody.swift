@@ -8,7 +8,7 @@ import Synchronization
 struct UploadBody: Sendable {
     let body: RequestBody
     private(set) var length: Int64?
-    /// Whether the body can be opened at an offset, so that a request can begin after the first byte.
+    /// Whether the body can be opened at an offset, so a request can begin after the first byte.
     let opensAtOffset: Bool
     /// The path of the file. It's nil if the body isn't a file.
     let path: String?

@@ -4,7 +4,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The file that contains an upload's record. It's locked, so that only one run in any process uses the record.
+/// The file that contains an upload's record. It's locked, so only one run in any process uses the record.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
@@ -57,9 +57,8 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Writes a record to the older of two slots, so that one slot is intact at all times. If `flushes` is true, waits
-    /// until the record would survive a crash of the machine. Otherwise, the record survives only the end of the
-    /// process.
+    /// Writes a record to the older of two slots, so one slot is intact at all times. If `flushes` is true, waits until
+    /// the record would survive a crash of the machine. Otherwise, the record survives only the end of the process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

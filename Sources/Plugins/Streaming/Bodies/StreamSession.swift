@@ -7,7 +7,7 @@ import Synchronization
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
-    /// Makes every connection fail that would belong to another user than the first connection.
+    /// Makes a connection fail if its user isn't the user of the first connection.
     private let pin: UserPin
     private let send: @Sendable ([any Filter]) async throws -> Response<HTTPBody>
 

@@ -81,8 +81,8 @@ public final class RecordingAccessory: Accessory {
     /// Returns an activity's events in order.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// Returns the names of an activity's events, or of all events. Omits transport events unless you pass `transport:
-    /// true`.
+    /// Returns the names of an activity's events, or of all events. Omits transport events unless you pass
+    /// `transport: true`.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }

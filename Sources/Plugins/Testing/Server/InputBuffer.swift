@@ -50,7 +50,7 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// Finds the empty line after the head. Also finds two LFs without CRs, so that parsing can reject them.
+    /// Finds the empty line after the head. Also finds two LFs without CRs, so parsing can reject them.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.withSpan({ $0.firstIndex(of: 0x0A, in: position..<end) }) {

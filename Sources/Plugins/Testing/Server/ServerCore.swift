@@ -54,7 +54,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// Keeps the port, so that clients of this stopped server can't reach another test's server.
+    /// Keeps the port, so clients of this stopped server can't reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -132,7 +132,7 @@ final class ServerCore: Sendable {
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Waiting tasks are woken after closing, so that they find the connection closed.
+        // Waiting tasks are woken after closing, so they find the connection closed.
         state.update { _ in }
     }
 

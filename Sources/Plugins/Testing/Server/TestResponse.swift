@@ -328,7 +328,7 @@ extension TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Passes the connection to a closure after the response, so that the closure can use another protocol. The server
+    /// Passes the connection to a closure after the response, so the closure can use another protocol. The server
     /// closes the connection when the closure returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }

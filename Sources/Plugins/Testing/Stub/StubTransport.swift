@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A transport that responds from memory, so that you can test code without a server. Use a separate transport for each
+/// A transport that responds from memory, so you can test code without a server. Use a separate transport for each
 /// agent.
 ///
 /// ```swift

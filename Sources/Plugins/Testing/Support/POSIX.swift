@@ -23,7 +23,7 @@ enum POSIX {
         return (descriptor, port, placeholder)
     }
 
-    /// Reserves a port without listening on it, so that connections are refused. Returns `nil` if the port is taken.
+    /// Reserves a port without listening on it, so connections are refused. Returns `nil` if the port is taken.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? {
         try? LoopbackSocket.bound(to: port, ipv6: ipv6).socket
     }

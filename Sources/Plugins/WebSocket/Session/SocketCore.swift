@@ -42,7 +42,7 @@ final class SocketCore: Sendable {
     let greeting: Greeting
     let clock = SocketClock()
     let alarm = SocketAlarm()
-    /// Makes every connection fail that would belong to another user than the first connection.
+    /// Makes a connection fail if its user isn't the user of the first connection.
     let pin: UserPin
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
@@ -165,8 +165,7 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
-    /// Stops using a connection, so that messages wait for the next connection. Throws if there won't be another
-    /// connection.
+    /// Stops using a connection, so messages wait for the next connection. Throws if there won't be another connection.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
