@@ -36,11 +36,11 @@ public protocol OutboxRequest: Request, Codable {
 }
 
 extension OutboxRequest {
-    /// An empty string.
+    /// Returns an empty string.
     public var outboxLane: String { "" }
-    /// Nil.
+    /// Returns nil.
     public var replacementKey: String? { nil }
-    /// Nil.
+    /// Returns nil.
     public var outboxMaximumAge: Duration? { nil }
     /// Returns this request.
     public func merging(_ older: Self) -> Self { self }

@@ -296,8 +296,8 @@ public struct ExchangePhases: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The phases of the exchange. The transport has measured them. If it hasn't, they come from the recorder's own
-    /// times.
+    /// The phases of the exchange, as measured by the transport. If the transport hasn't measured them, they come from
+    /// the recorder's own times.
     public var phases: ExchangePhases {
         if let timings, let total = timings.total { return ExchangePhases(timings, total: total) }
         return ExchangePhases(timeToHead: timeToHead, duration: duration)

@@ -25,7 +25,7 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
     public var closeCode: CloseCode?
     /// The reason in the server's close frame, or an empty string.
     public var reason = ""
-    /// The response to a failed opening handshake. Nil for other failures.
+    /// The response to a failed opening handshake. It's nil for other failures.
     public var response: HTTPResponse?
     /// The error that caused this failure, such as a `DecodingError`. It's nil if another error didn't cause it.
     public var underlying: (any Error)?

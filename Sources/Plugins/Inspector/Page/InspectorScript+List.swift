@@ -1,5 +1,5 @@
 extension InspectorScript {
-    /// Only visible rows have elements, which are reused.
+    /// The script of the list. Only visible rows have elements, and the elements are reused.
     static let list = #"""
         const scroller = byId("scroller");
         const rowsBox = byId("rows");

@@ -41,7 +41,7 @@ final class PartialFile: Sendable {
     /// bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Opens the files. Throws `busy` if another download uses them. Blocks.
+    /// Opens the files. Throws `busy` if another download uses them. Blocks while it reads the files.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)

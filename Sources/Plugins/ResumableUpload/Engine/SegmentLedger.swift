@@ -12,7 +12,7 @@ final class SegmentLedger: Sendable {
     }
 
     let sum: SegmentSum
-    /// The upload's record, whose content here lacks the segments. It's nil if uploads aren't recorded.
+    /// The upload's record, without its segments. It's nil if uploads aren't recorded.
     private let record: (file: UploadRecordFile, content: UploadRecord)?
     private let state: Mutex<State>
 

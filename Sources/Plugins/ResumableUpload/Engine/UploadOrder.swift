@@ -79,7 +79,7 @@ struct UploadOrder: Sendable {
 
     /// Returns a digest that names the upload's record. If the app doesn't set a key, the digest covers the URL, the
     /// metadata, and the file's path. If the body isn't a file, the digest covers the body's bytes instead of a path,
-    /// because several bodies can have the same length. Blocks.
+    /// because several bodies can have the same length.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url

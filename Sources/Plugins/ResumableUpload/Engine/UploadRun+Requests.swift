@@ -127,7 +127,7 @@ extension UploadRun {
         }
         if case .refused = verdict, Self.refusesPlace(response) {
             response.body.cancel()
-            // Later requests to this URL would be refused too, so the upload fails.
+            // Later requests to this URL would be refused too, so the upload starts over.
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }

@@ -40,7 +40,7 @@ struct UploadBody: Sendable {
 
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
 
-    /// Throws if the file has changed. Blocks.
+    /// Throws if the file has changed. Blocks while it looks at the file.
     func check() throws {
         guard let path else { return }
         let status = try Self.status(of: path)

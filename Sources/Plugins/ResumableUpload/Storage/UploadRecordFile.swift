@@ -29,7 +29,7 @@ final class UploadRecordFile: Sendable {
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Opens and locks the file. Throws `busy` if another run uses the file. Blocks.
+    /// Opens and locks the file. Throws `busy` if another run uses the file. Blocks while it reads the file.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
