@@ -1,7 +1,8 @@
 public import Errand
 import Synchronization
 
-/// A group of requests that run concurrently and have one output, one progress and one cancellation. At most
+/// A group of requests that run concurrently. The batch combines their outputs and their progress, and cancels them
+/// together. At most
 /// `maximumConcurrent` requests run at a time.
 ///
 /// ```swift
@@ -134,7 +135,7 @@ extension Batch {
     /// ```
     ///
     /// Everything that a part sends with its agent belongs to the batch. When the batch ends, it cancels the requests
-    /// that its parts started but don't await.
+    /// that its parts started and didn't await.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,

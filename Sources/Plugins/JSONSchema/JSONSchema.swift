@@ -2,7 +2,7 @@
 //
 // Source/   a schema's documents, and resolving references
 // Compile/  compiling keywords into a program
-// Machine/  the validator that runs the program over a text
+// Machine/  the validator that runs the program over JSON text
 // Format/   string formats
 
 public import ErrandEssentials

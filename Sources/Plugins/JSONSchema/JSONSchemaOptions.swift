@@ -1,4 +1,4 @@
-/// The version of JSON Schema for a schema without `$schema`. A schema's own `$schema` takes precedence.
+/// A version of JSON Schema, the default for schemas that don't have `$schema`.
 public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
     /// Draft 7: `definitions`, `items` as a list, and a `$ref` that overrides all keywords next to it. Also used for
     /// draft 6.

@@ -48,7 +48,8 @@ extension FilterExemption: TagKey {
     public static var affectsResponse: Bool { true }
 }
 
-/// A request that skips URL, header and body filters: all of them, or only the filters that its exemption names.
+/// A request that skips the URL, header and body filters of its agent: all of them, or only some, as its
+/// ``FilterExemption`` specifies.
 public protocol FilterExemptRequest: Request {
     /// The filters to skip. Defaults to ``FilterExemption/all``.
     var filterExemption: FilterExemption { get }

@@ -39,8 +39,8 @@ public struct AgentConfiguration: Sendable {
     public var maximumBodyBytes = 64 << 20
     /// The most body bytes of a rejected response that an error keeps. Defaults to 64 KiB.
     public var maximumErrorBodyBytes = 64 << 10
-    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations and expected
-    /// errors. Defaults to returning the error unchanged.
+    /// Maps the error of any request, before the request's `mapError`. The agent doesn't call this closure for
+    /// cancellations and for errors that conform to ``ExpectedError``. Defaults to returning the error unchanged.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
     /// Creates a configuration with default settings.

@@ -35,8 +35,8 @@ struct PreSendRefusal: Error {
 }
 
 extension TransportOptions {
-    /// Asks the wire filters whether a request may still be sent. Call it in a transport after a request has waited,
-    /// before its first byte. If this method throws, don't send the request, and throw the same error from
+    /// Asks the wire filters whether a request may still be sent. If your transport lets requests wait, for example for a
+    /// connection, call this method after the wait, before you send the first byte. If this method throws, don't send the request, and throw the same error from
     /// ``Transport/send(_:options:)``.
     public func checkBeforeSending(_ request: HTTPRequest) throws(ErrandError) {
         for filter in preSendFilters {

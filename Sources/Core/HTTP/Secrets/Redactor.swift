@@ -23,7 +23,7 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it wherever it occurs, even if it's escaped as in a URL, in HTML or in JSON.
+    /// Remembers a secret to mask it wherever it occurs, even if it's escaped for a URL, for HTML or for JSON.
     ///
     /// Secrets under six bytes are ignored, because they would mask parts of harmless words. Secrets after the first
     /// hundred are ignored, too.

@@ -176,7 +176,7 @@ enum URLHost {
 }
 
 /// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`. Uses libidn2 on
-/// Linux, or Foundation's character table if the program contains one, as on Apple platforms.
+/// Linux, or Foundation's character table on Apple platforms and in programs that link Foundation.
 package enum InternationalName {
     package enum Table: Sendable {
         case system

@@ -25,8 +25,8 @@ package enum ChunkPool {
     }
 }
 
-/// A block of `ChunkPool.size` bytes from malloc(3). It has one owner until it returns to the pool: a ``PooledChunk``,
-/// or the `Data` created from the chunk.
+/// A block of `ChunkPool.size` bytes from malloc(3). Its only owner is a ``PooledChunk`` or the `Data`
+/// created from the chunk, until the block returns to the pool.
 @safe private struct PooledMemory: @unchecked Sendable {
     // Sendable because the memory is either in the pool or has one owner.
     let start: UnsafeMutableRawPointer

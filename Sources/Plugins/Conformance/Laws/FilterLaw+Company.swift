@@ -8,8 +8,8 @@ extension FilterLaw {
     public static let concurrency = FilterLaw(
         "concurrency", "law: concurrent calls have the same results as each call alone",
         advice: """
-            Keep what belongs to a call in local variables, not in properties of the filter. End a wait for a turn \
-            when the task is cancelled, with `withTaskCancellationHandler`. If calls share a request, cancel it only when the last of them is cancelled; see `SharedExchange`.
+            Keep what belongs to a call in local variables, not in properties of the filter. If a \
+            cancelled task waits for its turn, end the wait, with `withTaskCancellationHandler`. If calls share a request, cancel it only when the last of them is cancelled; see `SharedExchange`.
             """,
         share: 15,
         exchanges: { random in

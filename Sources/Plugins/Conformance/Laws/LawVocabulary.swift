@@ -444,8 +444,8 @@ extension LawExchange {
 }
 
 enum LawTarget {
-    /// Removes the query, one of its items, or a segment of the path, but not the first `fixed` segments, such as
-    /// scheme and host.
+    /// Returns simpler targets. Each lacks the query, a query item, or a segment of the path after the first `fixed`
+    /// segments.
     static func simpler(_ target: String, fixed: Int) -> [String] {
         let (path, query) = parts(target)
         var results: [String] = []

@@ -31,7 +31,7 @@ package enum ContentCodings {
     }
 
     // Safe: the decoder is created and freed here. The C function reads `count` bytes of the input and writes at most
-    // `count` bytes to the piece; both outlive the call.
+    // `count` bytes to the piece; the input and the piece outlive the call.
     private static func decoded(_ bytes: [UInt8], _ bit: Int, _ limit: Int) -> [UInt8]? {
         guard let decoder = unsafe errand_decoder_make(Int32(bit)) else { return nil }
         defer { unsafe errand_decoder_free(decoder) }

@@ -110,8 +110,8 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Ends the connection without waiting for the server to read the close frame. Readers and senders get this error,
-    /// or an earlier error.
+    /// Ends the connection without waiting for the server to read the close frame. Readers and senders get `error`,
+    /// unless an earlier error has already ended the connection.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
