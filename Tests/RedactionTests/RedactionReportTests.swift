@@ -294,4 +294,263 @@ import Testing
         #expect(Redaction().url("https://a.test/?t=\(token)&a=2") == "https://a.test/?t=•••&a=2")
         #expect(shown("t=\(token)&a=2", "application/x-www-form-urlencoded") == "t=•••&a=2")
     }
+
+    // MARK: Names of sessions, codes and keys
+
+    @Test(
+        "names of sessions, one-time codes and keys in files are secret",
+        arguments: [
+            "PHPSESSID", "phpsessid", "sesskey", "ASPSESSIONIDABC", "connect.sid", "otp_code", "otpCode", "mfa_code",
+            "mfaCode", "two_factor_code", "one-time-code", "sms_code", "loginCode", "2fa_code", "client-key-data",
+            "clientKeyData", "keyData",
+        ])
+    func sessionsAndCodes(name: String) { #expect(Redaction().isSecret(name)) }
+
+    @Test(
+        "the tokenizer of a language model isn't a secret",
+        arguments: [
+            "tokenizer", "tokenizer_path", "TOKENIZERS_PARALLELISM", "tokenized", "tokenisation",
+            "num_speculative_tokens",
+        ])
+    func tokenizers(name: String) {
+        #expect(!Redaction().isSecret(name))
+        #expect(shown("- \(name)=some/model1", nil) == "- \(name)=some/model1")
+        for secret in ["tokenizer_token", "HF_TOKEN", "token", "detokenizer_secret"] {
+            #expect(Redaction().isSecret(secret))
+        }
+    }
+
+    // MARK: Commands, configurations and queries
+
+    private func expectShown(_ text: String, _ expected: String?) {
+        let expected = expected ?? text
+        #expect(shown("- " + text, "text/plain") == "- " + expected)
+        // A text that begins like JSON, with a name in it that isn't JSON's, is left out.
+        if !text.contains("\"") || !text.contains(":") {
+            #expect(shown("[info] " + text, nil) == "[info] " + expected)
+        }
+        let data = try? JSONEncoder().encode(["message": "- " + text])
+        let json = data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        guard let masked = shown(json, "application/json") else { return #expect(Bool(false), "\(json) is left out") }
+        let strings = try? JSONDecoder().decode([String: String].self, from: Data(masked.utf8))
+        #expect(strings?["message"] == "- " + expected, "\(masked)")
+    }
+
+    @Test(
+        "the value after an option of a command is masked",
+        arguments: [
+            ("docker login --password canary1 -u ada", "docker login --password ••• -u ada"),
+            ("docker login -u ada --password canary", "docker login -u ada --password •••"),
+            ("tool --api-key \"canary 1\" run", "tool --api-key \"•••\" run"),
+            ("tool -password 'can ary'", "tool -password '•••'"), ("tool --token canary1,x", "tool --token •••"),
+            ("rnp --passphrase canary --x", "rnp --passphrase ••• --x"),
+            ("curl -u ada:canary1 https://a.test/x", "curl -u ada:••• https://a.test/x"),
+            ("curl --user 'ada:can ary' a.test", "curl --user 'ada:•••' a.test"),
+            ("curl --proxy-user ada:canary a.test", "curl --proxy-user ada:••• a.test"),
+            ("docker login --password-stdin", nil), ("tool --token --verbose", nil), ("docker run -u 1000:1000 a", nil),
+            ("the --token option is required", nil), ("use --password to log in", nil), ("a --page 2 -- token", nil),
+            ("sort -u a:b.txt", nil),
+        ] as [(String, String?)])
+    func commands(text: String, expected: String?) { expectShown(text, expected) }
+
+    @Test(
+        "the password in a statement of SQL is masked",
+        arguments: [
+            ("ALTER USER ada WITH PASSWORD 'canary 1'", "ALTER USER ada WITH PASSWORD '•••'"),
+            ("create user ada identified by 'canary'", "create user ada identified by '•••'"),
+            ("alter user ADA identified by \"canary\"", "alter user ADA identified by \"•••\""),
+            ("CREATE ROLE a ENCRYPTED PASSWORD 'canary'", "CREATE ROLE a ENCRYPTED PASSWORD '•••'"),
+            ("SET PASSWORD FOR 'ada'@'h' = PASSWORD('canary')", "SET PASSWORD FOR 'ada'@'h' = PASSWORD('•••')"),
+            (
+                "CREATE USER 'a' IDENTIFIED WITH mysql_native_password BY 'canary'",
+                "CREATE USER 'a' IDENTIFIED WITH mysql_native_password BY '•••'"
+            ),
+            ("SELECT name FROM t ORDER BY 'name'", nil), ("group by 'a' and identified later", nil),
+        ] as [(String, String?)])
+    func statements(text: String, expected: String?) { expectShown(text, expected) }
+
+    @Test(
+        "all lines of a value in YAML are masked",
+        arguments: [
+            ("a:\n  password: |\n    canary one\n\n    canary two\n  b: c", "a:\n  password: |\n    •••\n  b: c"),
+            ("x: 1\nsigning_key: >-\n  canary\n  canary", "x: 1\nsigning_key: >-\n  •••"),
+            ("x:\n- password: |2-\n    canary\n  user: b", "x:\n- password: |2-\n    •••\n  user: b"),
+            ("x: 1\npassword: |\nb: c", nil), ("x: 1\nnote: |\n  canary\nb: c", nil),
+            ("x: 1\npassword: 'it''s-correct-horse'", "x: 1\npassword: '•••'"), ("x: 1\npassword: '' # none", nil),
+        ] as [(String, String?)])
+    func yaml(text: String, expected: String?) { expectShown(text, expected) }
+
+    @Test(
+        "a value that a program's description wraps is masked whole",
+        arguments: [
+            ("{'password': b'canary 1', 'a': b'c'}", "{'password': b'•••', 'a': b'c'}"),
+            ("Config(token=u\"canary\", x=1)", "Config(token=u\"•••\", x=1)"),
+            ("password: Optional(\"canary 1\")", "password: Optional(\"•••\")"),
+            ("TokenSecret(_token='sk-canary', _type=1)", "TokenSecret(_token='•••', _type=1)"),
+            ("Config { api_key: Some(\"canary\"), x: 1 }", "Config { api_key: Some(\"•••\"), x: 1 }"),
+            ("[(b'host', b'a.test'), (b'x-api-key', b'canary 1')]", "[(b'host', b'a.test'), (b'x-api-key', b'•••')]"),
+            ("headers: [('Cookie', 'a=b')]", "headers: [('Cookie', '•••')]"),
+            ("export TOKEN=$'canary'", "export TOKEN=$'•••'"),
+            ("password='it'\\''s-canary' x", "password='•••' x"),
+            ("required: ('password', 'email')", nil), ("token: Optional(nil)", nil),
+        ] as [(String, String?)])
+    func descriptions(text: String, expected: String?) { expectShown(text, expected) }
+
+    // MARK: Secrets of known shapes
+
+    private static let letters = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0"
+
+    @Test(
+        "a token is known by its beginning, in a text, a value, a path and a query",
+        arguments: [
+            "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-1-2-", "xoxp-", "xapp-1-",
+            "sk-proj-",
+            "sk-ant-api03-", "sk-", "sk_live_", "rk_live_", "hf_", "npm_", "AIzaSy", "lin_api_", "dop_v1_", "shpat_",
+        ])
+    func tokensByPrefix(prefix: String) {
+        let token = prefix + Self.letters + "xYz12"
+        expectShown("Incorrect key \(token) in (\(token)).", "Incorrect key ••• in (•••).")
+        #expect(shown(#"{"a":"\#(token)","b":1}"#, "application/json") == #"{"a":"•••","b":1}"#)
+        #expect(Redaction().url("https://a.test/x?a=\(token)&b=1") == "https://a.test/x?a=•••&b=1")
+        #expect(shown("GET https://a.test/x/\(token)/y", "text/plain") == "GET https://a.test/x/•••/y")
+        #expect(shown("<a b='\(token)'>\(token)</a>", "text/html") == "<a b='•••'>•••</a>")
+    }
+
+    @Test(
+        "words that only resemble the beginning of a token stay",
+        arguments: [
+            "task-management-of-all-things-1", "ghp_short", "sk-short", "disk-aB3dE6gH9jK2mN5pQ8sT1vW4", "xoxo-hugs",
+            "risk-free-and-more-words-here", "sk-learn-contrib-documentation", "AIzaShort",
+            "npm_config_cache_directory",
+            "hf_hub_download_progress_bar", "150428427078522", "eyJsonSerializerFactory.deserializeFrom",
+        ])
+    func wordsLikeTokens(word: String) { expectShown("see \(word) now", nil) }
+
+    @Test(
+        "the path of a webhook, which is its secret, is masked",
+        arguments: [
+            (
+                "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+                "https://hooks.slack.com/services/•••"
+            ),
+            (
+                "https://discord.com/api/webhooks/123456789012345678/abcDEF-canary_x?wait=true",
+                "https://discord.com/api/webhooks/•••?wait=true"
+            ),
+            ("https://discordapp.com/api/webhooks/1234/canary", "https://discordapp.com/api/webhooks/•••"),
+            (
+                "https://acme.webhook.office.com/webhookb2/abc@ghi/IncomingWebhook/0123/aaaa-bbbb",
+                "https://acme.webhook.office.com/webhookb2/•••"
+            ),
+            (
+                "https://api.telegram.org/bot123:ABC-DEF/sendMessage?a=1",
+                "https://api.telegram.org/bot•••/sendMessage?a=1"
+            ),
+            ("https://hooks.slack.com/docs", nil), ("https://discord.com/api/v10/users/1", nil),
+            ("https://evil.test/hooks.slack.com/services/T0", nil),
+        ] as [(String, String?)])
+    func webhooks(url: String, expected: String?) {
+        let expected = expected ?? url
+        #expect(Redaction().url(url) == expected)
+        #expect(shown("posting to \(url) failed", "text/plain") == "posting to \(expected) failed")
+        #expect(shown(#"{"url":"\#(url)"}"#, "application/json") == #"{"url":"\#(expected)"}"#)
+        var redactor = Redactor()
+        _ = redactor.url("https://discord.com/api/webhooks/1234/canary-123")
+        #expect(redactor.masking("/api/webhooks/1234/canary-123 is gone").contains("canary") == false)
+    }
+
+    @Test("a private key that Base64 hides is masked, under any name")
+    func encodedKeys() {
+        let pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIMs4tSuTqBFPsTwVDvPmU2\n-----END EC PRIVATE KEY-----\n"
+        let key = Data(pem.utf8).base64EncodedString()
+        let certificate = Data(pem.replacing("EC PRIVATE KEY", with: "CERTIFICATE").utf8).base64EncodedString()
+        #expect(shown(#"{"data":{"tls.pem":"\#(key)"}}"#, "application/json") == #"{"data":{"tls.pem":"•••"}}"#)
+        expectShown("x: \(key)\ny: 1", "x: •••\ny: 1")
+        expectShown("x: \(certificate)", nil)
+        #expect(
+            shown("users:\n- user:\n    client-key-data: c2hvcnQ=\n    a: b", "application/yaml")
+                == "users:\n- user:\n    client-key-data: •••\n    a: b")
+    }
+
+    @Test(
+        "the private members of a JSON Web Key are masked, and the public ones aren't",
+        arguments: [
+            (
+                #"{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"canary"}"#,
+                #"{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"•••"}"#
+            ),
+            (#"{"d":"canary","x":"a","kty":"OKP"}"#, #"{"d":"•••","x":"a","kty":"OKP"}"#),
+            (
+                #"{"keys":[{"kty":"RSA","n":"a","e":"b","d":"1","p":"2","q":"3","dp":"4","dq":"5","qi":"6"}]}"#,
+                #"{"keys":[{"kty":"RSA","n":"a","e":"b","d":"•••","p":"•••","q":"•••","dp":"•••","dq":"•••","qi":"•••"}]}"#
+            ),
+            (#"[{"k":"canary","kty":"oct"},{"k":"shown"}]"#, #"[{"k":"•••","kty":"oct"},{"k":"shown"}]"#),
+            (#"{"d":"1","p":"2","k":{"kty":"a"}}"#, nil), (#"{"a":{"d":"1"},"kty":"EC"}"#, nil),
+        ] as [(String, String?)])
+    func webKeys(text: String, expected: String?) {
+        #expect(shown(text, "application/json") == expected ?? text)
+    }
+
+    // MARK: Odd bodies and URLs
+
+    @Test(
+        "JSON is masked after a prefix against inclusion, and in the call of a function",
+        arguments: [
+            (")]}'\n{\"token\":\"canary\"}", ")]}'\n{\"token\":\"•••\"}", "application/json"),
+            (")]}',\n[{\"token\":\"canary\"}]", ")]}',\n[{\"token\":\"•••\"}]", "application/json"),
+            ("while(1);{\"token\":\"canary\"}", "while(1);{\"token\":\"•••\"}", "application/json"),
+            ("for (;;);{\"token\":\"canary\"}", "for (;;);{\"token\":\"•••\"}", "application/x-javascript"),
+            ("call_1({\"token\":\"canary\"});", "call_1({\"token\":\"•••\"});", "text/javascript"),
+            ("/**/a.b({\"token\":\"canary\"})", "/**/a.b({\"token\":\"•••\"})", "application/javascript"),
+        ])
+    func wrappedJSON(text: String, expected: String, type: String) { #expect(shown(text, type) == expected) }
+
+    @Test(
+        "a password of a URL is masked whole, whatever characters it has",
+        arguments: [
+            ("postgres://ada:pa?ss@h.test:5432/db", "postgres://•••@h.test:5432/db"),
+            ("postgres://ada:pa#ss@h.test/db", "postgres://•••@h.test/db"),
+            ("postgres://ada@h.test/db?password=canary", "postgres://•••@h.test/db?password=•••"),
+        ])
+    func oddPasswords(url: String, expected: String) {
+        #expect(Redaction().url(url) == expected)
+        #expect(shown("to \(url) failed", "text/plain") == "to \(expected) failed")
+        #expect(shown("proxy=\(url)&a=1", "application/x-www-form-urlencoded")?.contains("ss") != true)
+    }
+
+    @Test(
+        "an at sign elsewhere doesn't make a part of a URL a password",
+        arguments: [
+            "peer https://peer.test:9077 refused a write from agent ai:code@os",
+            "sync https://peer:9077/api/push -> 403: not enrolled for ai:codex@f2", "https://a.test/?q=ada@b.test",
+            "https://a.test:8080/?to=ada@b.test", "https://a.test/users#ada@b.test", "https://[::1]:80/?a=b@c",
+        ])
+    func otherAtSigns(text: String) {
+        #expect(shown("- " + text, "text/plain") == "- " + text)
+        #expect(shown(text, "text/plain") == text)
+    }
+
+    @Test(
+        "an element of SOAP is masked with a prefix, with attributes, and with any character data",
+        arguments: [
+            ("<ns1:password>canary</ns1:password>", "<ns1:password>•••</ns1:password>"),
+            ("<n:usr_pwd><![CDATA[canary_98]]></n:usr_pwd><n:b>c</n:b>", "<n:usr_pwd>•••</n:usr_pwd><n:b>c</n:b>"),
+            ("<password><![CDATA[a</password>canary]]></password><b>c</b>", "<password>•••</password><b>c</b>"),
+            ("<password><![CDATA[a<password>canary]]></password><b>c</b>", "<password>•••</password><b>c</b>"),
+            (
+                "<wsse:Password Type=\"x#PasswordText\">canary&amp;1</wsse:Password>",
+                "<wsse:Password Type=\"x#PasswordText\">•••</wsse:Password>"
+            ),
+        ])
+    func soap(text: String, expected: String) {
+        #expect(shown("<a>\(text)</a>", "text/xml") == "<a>\(expected)</a>")
+    }
+
+    @Test("a number that could be one of a card is shown, unless its name tells so")
+    func cards() {
+        expectShown("order 150428427078522 and 4242424242424242", nil)
+        #expect(
+            shown(#"{"credit-card-number":"4242424242424242","id":"150428427078522"}"#, "application/json")
+                == #"{"credit-card-number":"•••","id":"150428427078522"}"#)
+    }
 }

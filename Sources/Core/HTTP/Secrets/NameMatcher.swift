@@ -46,7 +46,8 @@ final class NameMatcher: Sendable {
     /// Ordinary words by the part that they contain. `words` are their beginnings or middles, such as `author` for
     /// `auth`. `others` are longer words that count as the part after all, such as `authoriz`.
     static let ordinaryWords: [String: (words: [String], others: [String])] = [
-        "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []), "iban": (["ibandw"], []),
+        "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []),
+        "token": (["tokeniz", "tokenis"], []), "iban": (["ibandw"], []),
         "ssn": (["accessn", "addressn", "businessn", "classn", "processn", "successn", "witnessn"], []),
     ]
 

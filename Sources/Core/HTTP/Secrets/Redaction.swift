@@ -59,12 +59,16 @@ public struct Redaction: Sendable {
             "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey",
             "privatekey", "accountkey", "sharedkey", "subscriptionkey", "encryptionkey", "signingkey", "masterkey",
             "sshkey", "appkey", "applicationkey", "consumerkey", "licensekey",
-            "auth", "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "assertion",
+            "keydata", "auth", "session", "sessid", "sesskey", "signature", "credential", "cookie", "csrf", "xsrf",
+            "jwt", "bearer", "assertion",
             "samlresponse", "verifier", "connectionstring", "mnemonic", "recoverycode", "backupcode",
-            "verificationcode", "securitycode", "cardnumber", "cvv", "cvc", "iban", "ssn",
+            "verificationcode", "securitycode", "otpcode", "mfacode", "2facode", "twofactorcode", "onetimecode",
+            "smscode",
+            "logincode", "cardnumber", "cvv", "cvc", "iban", "ssn",
         ]
         var secretWords: Set<String> = [
-            "key", "passkey", "sid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin", "code",
+            "key", "passkey", "sid", "connectsid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin",
+            "code",
             "devicecode", "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
@@ -84,7 +88,7 @@ public struct Redaction: Sendable {
         "reasoningtokens", "audiotokens", "texttokens", "imagetokens", "prompttokensdetails",
         "completiontokensdetails", "inputtokensdetails", "outputtokensdetails", "cachecreationinputtokens",
         "cachereadinputtokens", "acceptedpredictiontokens", "rejectedpredictiontokens", "tokencount",
-        "prompttokencount", "candidatestokencount", "thoughtstokencount", "totaltokencount",
+        "numspeculativetokens", "prompttokencount", "candidatestokencount", "thoughtstokencount", "totaltokencount",
     ]
     private static let standardMatcher: NameMatcher = {
         let redaction = Redaction()

@@ -11,17 +11,13 @@ extension URLSyntax {
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
-        if !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
+        let isUnusual = mayBeWebhook(text.utf8) || text.utf8.contains(UInt8(ascii: "@"))
+        if !isUnusual, !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
+        let text = withoutAuthoritySecrets(text, found: found)
         var url = text.utf8[...]
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
         var result = String(url[..<mark]) ?? "•••"
-        if let scheme = result.firstRange(of: "://") {
-            if let at = endOfCredentials(result[scheme.upperBound...]) {
-                result[scheme.upperBound..<at].split(separator: ":").forEach(found)
-                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
-            }
-        }
         if result.utf8.contains(UInt8(ascii: ";")) {
             result = redactedParameters(result, where: isSecret, found: found)
         }
@@ -29,11 +25,33 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns the position of the at sign after the credentials. `url` doesn't contain the scheme.
+    /// Masks the credentials, and the secret path of a webhook.
+    private static func withoutAuthoritySecrets(_ text: String, found: (Substring) -> Void) -> String {
+        guard let scheme = text.firstRange(of: "://") else { return text }
+        var result = text
+        if let at = endOfCredentials(text[scheme.upperBound...]) {
+            text[scheme.upperBound..<at].split(separator: ":").forEach(found)
+            result.replaceSubrange(scheme.upperBound...at, with: "•••@")
+        } else if let secret = webhookSecret(in: text[scheme.upperBound...].utf8) {
+            found(text[secret])
+            result.replaceSubrange(secret, with: "•••")
+        }
+        return result
+    }
+
+    /// Returns whether a URL has credentials that contain `?` or `#`, which aren't encoded.
+    package static func hasCredentialsWithDelimiter(_ url: String) -> Bool {
+        guard let scheme = url.firstRange(of: "://"), let at = endOfCredentials(url[scheme.upperBound...]) else {
+            return false
+        }
+        return url[..<at].utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    }
+
+    /// Returns the position of the at sign. The text doesn't contain the URL's scheme.
     private static func endOfCredentials(_ url: Substring) -> String.Index? {
-        let authority = url.prefix { $0 != "/" }
+        let authority = url.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         if let at = authority.lastIndex(of: "@") { return at }
-        // A port consists of digits. Other text begins a password that contains an unescaped slash.
+        // A port consists of digits. Other text begins a password that contains an unescaped delimiter.
         guard let colon = authority.lastIndex(of: ":"), authority.last != "]" else { return nil }
         let port = authority[authority.index(after: colon)...]
         return port.utf8.allSatisfy(ASCII.isDigit) ? nil : url.lastIndex(of: "@")
@@ -54,7 +72,7 @@ extension URLSyntax {
             let equals = item.firstIndex { $0 == UInt8(ascii: "=") }
             if let equals, isSecret(String(decoding: item.extracting(..<equals))) { return true }
             let value = item.extracting((equals.map { $0 + 1 } ?? 0)...)
-            if isWebToken(value) { return true }
+            if isToken(value) { return true }
             if mayHoldItems(value), holdsSecret(String(decoding: value), where: isSecret) { return true }
         }
         return false
@@ -114,7 +132,7 @@ extension URLSyntax {
         let isOwn = equals != nil && isSecret(name)
         if !isOwn {
             let text = String(value)
-            guard text.withSpan(isWebToken) || text.withSpan({ mayHoldItems($0) }) && holdsSecret(text, where: isSecret)
+            guard text.withSpan(isToken) || text.withSpan({ mayHoldItems($0) }) && holdsSecret(text, where: isSecret)
             else { return String(Substring(item)) }
         }
         found(value)
@@ -148,7 +166,7 @@ extension URLSyntax {
     private static func hasCredentials(_ text: String) -> Bool {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
         return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in
-            endOfCredentials(Substring(rest.utf8.prefix { $0 > 0x20 && !"?#".utf8.contains($0) })) != nil
+            endOfCredentials(Substring(rest.utf8.prefix { $0 > 0x20 })) != nil
         }
     }
 

@@ -30,6 +30,10 @@ package struct JSONMasker {
         var isSecret = false
         /// The value, if it comes before the member that names it.
         var value: JSONToken?
+        /// Whether the object is a JSON Web Key (RFC 7517).
+        var isKey = false
+        /// Values that are secret if the object is such a key.
+        var parts: [JSONToken] = []
     }
 
     /// In lowercase. For example, `{"name": "password", "value": "…"}`.
@@ -159,6 +163,7 @@ package struct JSONMasker {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
         }
         guard name.count <= 8, let pair = pairs.last else { return false }
+        if isPrivatePart(name) { return true }
         var ahead = tokens
         if isOne(of: Self.valueMembers) {
             if pair.isSecret { return true }
@@ -173,6 +178,28 @@ package struct JSONMasker {
             replacements.append((value.range, nil))
             secrets.append(self.text(value.kind == .string ? value.content : value.range))
             pairs[pairs.count - 1].value = nil
+        }
+        return false
+    }
+
+    /// The private members of a JSON Web Key (RFC 7518, section 6).
+    private static let privateParts = ["d", "k", "p", "q", "dp", "dq", "qi"].map { Array($0.utf8) }
+
+    /// Returns whether a member is the private part of a JSON Web Key. Masks parts that come before the key's type.
+    private mutating func isPrivatePart(_ name: ArraySlice<UInt8>) -> Bool {
+        guard let pair = pairs.last, name.count <= 3 else { return false }
+        var ahead = tokens
+        if name.elementsEqual("kty".utf8) {
+            guard let type = ahead.next(), type.kind == .string else { return false }
+            for part in pair.parts {
+                replacements.append((part.range, nil))
+                secrets.append(text(part.content))
+            }
+            pairs[pairs.count - 1].isKey = true
+            pairs[pairs.count - 1].parts = []
+        } else if Self.privateParts.contains(where: name.elementsEqual) {
+            if pair.isKey { return true }
+            if let part = ahead.next(), part.kind == .string { pairs[pairs.count - 1].parts.append(part) }
         }
         return false
     }

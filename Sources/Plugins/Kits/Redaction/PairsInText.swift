@@ -4,7 +4,9 @@ import ErrandMessageSyntax
 /// Masks values after secret names in a text, and credentials after `Bearer` or `Basic`.
 ///
 /// Always masks a value after an equals sign or in quotation marks: `token=…`, `"password": "…"`. Masks a word after a
-/// colon only if it looks like a secret, because sentences contain colons, too: `password: required`.
+/// colon only if it looks like a secret, because sentences contain colons, too: `password: required`. Also masks the
+/// lines of a value in YAML, the values of a command's options, the elements after the names of header fields, and
+/// passwords in statements of SQL.
 struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
@@ -31,14 +33,20 @@ struct PairsInText {
 
     /// A quick check that is `false` for most texts without pairs or credentials.
     static func mayHoldPairs(_ text: some Collection<UInt8>) -> Bool {
-        text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldCredentials(text)
+        text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldValues(text)
     }
 
-    private static func mayHoldCredentials(_ text: some Collection<UInt8>) -> Bool {
-        var last: UInt8 = 0
+    /// Looks for blanks after `Bearer` and `Basic`, for options, and for quotation marks at the start of a word.
+    private static func mayHoldValues(_ text: some Collection<UInt8>) -> Bool {
+        var last = UInt8(ascii: " ")
         for byte in text {
-            if byte == UInt8(ascii: " "), last | 0x20 == UInt8(ascii: "r") || last | 0x20 == UInt8(ascii: "c") {
-                return true
+            switch byte {
+            case UInt8(ascii: " "):
+                if last | 0x20 == UInt8(ascii: "r") || last | 0x20 == UInt8(ascii: "c") { return true }
+            case UInt8(ascii: "-"): if last <= 0x20 { return true }
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if !ASCII.isAlphanumeric(last) || last | 0x20 == UInt8(ascii: "b") { return true }
+            default: break
             }
             last = byte
         }
@@ -71,11 +79,16 @@ struct PairsInText {
                 switch bytes[index] {
                 case UInt8(ascii: "="), UInt8(ascii: ":"): value(after: index)
                 case UInt8(ascii: "b"), UInt8(ascii: "B"): credentials(at: index)
+                case UInt8(ascii: "-"): option(at: index)
+                case UInt8(ascii: ","): element(after: index)
+                case UInt8(ascii: "\""), UInt8(ascii: "'"): password(at: index)
                 default: nil as Range<Int>?
                 }
             if let value, !value.isEmpty, !isHarmless(value) {
                 ranges.append(value)
                 index = value.upperBound
+                // The mark that ends a value doesn't begin another one.
+                if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
             } else {
                 index += 1
             }
@@ -122,7 +135,7 @@ struct PairsInText {
             isSecret(name.text)
         else { return nil }
         skipBlanks(&start)
-        if let content = quoted(from: start) { return content }
+        if let content = literal(from: start) ?? block(from: start, after: separator) { return content }
         guard start < bytes.count, !"{[(".utf8.contains(bytes[start]) else { return nil }
         // A sentence has a blank after a colon.
         let isPassword = start == separator + 1 && Self.isPassword(name.text)
@@ -156,7 +169,60 @@ struct PairsInText {
         bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || Self.isQuote($0) } ?? bytes.count
     }
 
-    /// The quotation marks may be escaped.
+    /// Returns the content of a quoted string with a prefix, as in `b'…'`, or in a call, as in `Optional("…")`.
+    private func literal(from start: Int) -> Range<Int>? {
+        if let content = quoted(from: start) { return content }
+        var open = start
+        while open < bytes.count, open - start < Self.longestCall,
+            ASCII.isAlphanumeric(bytes[open]) || "_.$@".utf8.contains(bytes[open])
+        {
+            open += 1
+        }
+        guard open > start, open < bytes.count else { return nil }
+        if bytes[open] == UInt8(ascii: "(") { return quoted(from: open + 1) }
+        let isPrefix = open - start <= 2 && bytes[start..<open].allSatisfy { "bBfFrRuUN$@".utf8.contains($0) }
+        return isPrefix && Self.isQuote(bytes[open]) ? quoted(from: open) : nil
+    }
+
+    private static let longestCall = 32
+
+    /// Returns the lines of a block scalar (YAML 1.2, section 8.1), which begin after a `|` or `>`.
+    private func block(from start: Int, after separator: Int) -> Range<Int>? {
+        guard start < bytes.count, "|>".utf8.contains(bytes[start]) else { return nil }
+        var position = start + 1
+        while position < bytes.count, ASCII.isDigit(bytes[position]) || "+-".utf8.contains(bytes[position]) {
+            position += 1
+        }
+        skipBlanks(&position)
+        if position < bytes.count, bytes[position] == UInt8(ascii: "#") { position = end(ofLine: position) }
+        guard position < bytes.count, bytes[position] == 0x0A || bytes[position] == 0x0D else { return nil }
+        let column = column(ofLineAt: separator)
+        position = end(ofLine: position) + 1
+        var range: Range<Int>?
+        while position < bytes.count {
+            let end = end(ofLine: position)
+            let text = bytes[position..<end].firstIndex { $0 > 0x20 }
+            if let text {
+                guard text - position > column else { break }
+                let last = bytes[text..<end].lastIndex { $0 > 0x20 } ?? text
+                range = (range?.lowerBound ?? text)..<(last + 1)
+            }
+            position = end + 1
+        }
+        return range
+    }
+
+    /// Returns the column of the key in a line of YAML, after the hyphens of lists.
+    private func column(ofLineAt index: Int) -> Int {
+        let line = (bytes[..<index].lastIndex(of: 0x0A) ?? -1) + 1
+        let key = bytes[line..<index].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") } ?? index
+        return key - line
+    }
+
+    private func end(ofLine start: Int) -> Int { bytes[start...].firstIndex(of: 0x0A) ?? bytes.count }
+
+    /// Returns the content of a quoted string. Its quotation marks may be escaped, doubled as in YAML and SQL, or
+    /// written as in a shell.
     private func quoted(from start: Int) -> Range<Int>? {
         var open = start
         while open < bytes.count, bytes[open] == UInt8(ascii: "\\") { open += 1 }
@@ -164,7 +230,13 @@ struct PairsInText {
         let escapes = open - start
         var (index, run) = (open + 1, 0)
         while index < bytes.count {
-            if bytes[index] == bytes[open], run == escapes { return (open + 1)..<(index - escapes) }
+            if bytes[index] == bytes[open], run == escapes {
+                let next = bytes[(index + 1)...]
+                let isDoubled = escapes == 0 && index > open + 1 && next.first == bytes[open]
+                let isOfShell = escapes == 0 && bytes[open] == UInt8(ascii: "'") && next.starts(with: "\\''".utf8)
+                guard isDoubled || isOfShell else { return (open + 1)..<(index - escapes) }
+                index += isDoubled ? 1 : 3
+            }
             run = bytes[index] == UInt8(ascii: "\\") ? run + 1 : 0
             index += 1
         }
@@ -248,7 +320,82 @@ struct PairsInText {
     }
 }
 
-/// Masks secrets in text for people: private keys and tokens, secrets in URLs, and values after secret names.
+// Values that follow a name without an equals sign or a colon.
+extension PairsInText {
+    /// Returns the value of a command's option, as in `--password …` and `curl -u user:…`.
+    private mutating func option(at start: Int) -> Range<Int>? {
+        if start > 0, bytes[start - 1] > 0x20, !"\"'`[(".utf8.contains(bytes[start - 1]) { return nil }
+        let end = bytes[start...].prefix(Self.longestName + 1).firstIndex { !Self.isOfName($0) } ?? bytes.count
+        guard end - start > 1, end < bytes.count, ASCII.isBlank(bytes[end]) else { return nil }
+        let name = String(decoding: bytes[start..<end], as: UTF8.self)
+        var value = end
+        skipBlanks(&value)
+        guard value < bytes.count, bytes[value] != UInt8(ascii: "-") else { return nil }
+        if Self.optionsOfUsers.contains(name) { return password(ofUserAt: value, isShort: name.utf8.count == 2) }
+        guard isSecret(name) else { return nil }
+        if let content = quoted(from: value) { return content }
+        let word = word(from: value)
+        return Self.wordsAfterNames.contains(String(decoding: bytes[word], as: UTF8.self)) ? nil : word
+    }
+
+    private static let optionsOfUsers: Set<String> = ["-u", "-U", "--user", "--proxy-user"]
+
+    /// Words that follow the name of an option in a sentence.
+    private static let wordsAfterNames: Set<String> = [
+        "and", "argument", "arguments", "can", "file", "flag", "flags", "for", "from", "has", "if", "in", "instead",
+        "is", "isn't", "must", "needs", "not", "of", "on", "option", "options", "or", "parameter", "requires",
+        "should", "so", "to", "value", "was", "when", "which", "will", "with",
+    ]
+
+    /// Returns the password in a user's credentials. Other programs than curl have another meaning for `-u`.
+    private mutating func password(ofUserAt start: Int, isShort: Bool) -> Range<Int>? {
+        if isShort, bytes[..<start].suffix(Self.longestCommand).firstRange(of: "curl".utf8) == nil { return nil }
+        let text = quoted(from: start) ?? word(from: start)
+        guard let colon = bytes[text].firstIndex(of: UInt8(ascii: ":")), colon > text.lowerBound,
+            !bytes[text].allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: ":") })
+        else { return nil }
+        let password = (colon + 1)..<text.upperBound
+        // Credentials within a URL are masked with the URL.
+        return bytes[password].starts(with: "//".utf8) ? nil : password
+    }
+
+    private static let longestCommand = 256
+
+    /// Returns the element after the name of a secret header field, as in `('X-API-Key', '…')`.
+    private func element(after comma: Int) -> Range<Int>? {
+        guard comma > 0, Self.isQuote(bytes[comma - 1]), let name = name(before: comma), name.isQuoted,
+            name.text.utf8.contains(UInt8(ascii: "-"))
+                || ["authorization", "cookie"].contains(name.text.lowercased()),
+            isSecret(name.text)
+        else { return nil }
+        var start = comma + 1
+        skipBlanks(&start)
+        return literal(from: start)
+    }
+
+    /// Returns the content of a string after the word `password`, or after `IDENTIFIED BY`, as in SQL.
+    private func password(at quote: Int) -> Range<Int>? {
+        var end = quote
+        if end > 0, bytes[end - 1] == UInt8(ascii: "(") { end -= 1 }
+        while end > 0, ASCII.isBlank(bytes[end - 1]) { end -= 1 }
+        guard end < quote else { return nil }
+        var start = end
+        while start > 0, end - start <= Self.longestName, Self.isOfName(bytes[start - 1]) { start -= 1 }
+        guard start < end else { return nil }
+        let word = String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
+        guard Self.isPassword(word) || word == "by" && identifies(before: start), let content = quoted(from: quote),
+            let first = bytes[content].first, !",:})]".utf8.contains(first)
+        else { return nil }
+        return content
+    }
+
+    private func identifies(before end: Int) -> Bool {
+        let text = bytes[..<end].suffix(Self.longestName).map(ASCII.lowercase)
+        return text.firstRange(of: Array("identified".utf8)) != nil
+    }
+}
+
+/// Masks the secrets of a text for people: shaped secrets, secrets of URLs, and values after secret names.
 enum SecretsInText {
     /// `false` for most texts without secrets.
     static func mayOccur(in text: some Collection<UInt8>) -> Bool {

@@ -67,7 +67,8 @@ extension Redactor {
         }
         let isJSON = essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json")
         if isJSON {
-            return json(bytes).map { .shown($0) } ?? .omitted(reason: "it isn't JSON, despite its type")
+            return (json(bytes) ?? wrappedJSON(bytes)).map { .shown($0) }
+                ?? .omitted(reason: "it isn't JSON, despite its type")
         }
         if essence == "application/x-www-form-urlencoded" {
             guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -110,10 +111,35 @@ extension Redactor {
             return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
         case UInt8(ascii: "<"): return xml(bytes) ?? .shown(bytes)
         default:
+            if let masked = wrappedJSON(bytes) { return .shown(masked) }
             if isText, let masked = undeclaredParts(bytes) { return .shown(masked) }
             if isUnknown && RedactedBody.looksLikeForm(bytes) { return undeclaredForm(bytes) }
             return .shown(isText ? withoutSecrets(bytes) : bytes)
         }
+    }
+
+    /// Prefixes with which servers keep pages of other origins from reading JSON.
+    private static let prefixes = [")]}'", ")]}',", "while(1);", "while (1);", "for(;;);", "for (;;);"]
+    private static let longestPrefix = 128
+
+    /// Masks JSON after a prefix, or in the call of a function. Returns `nil` for other texts.
+    private mutating func wrappedJSON(_ bytes: Data) -> Data? {
+        guard let start = bytes.prefix(Self.longestPrefix).firstIndex(where: { "{[".utf8.contains($0) }),
+            start > bytes.startIndex, let prefix = String(validating: bytes[..<start], as: UTF8.self)
+        else { return nil }
+        let words = String(ASCII.trimmed(prefix.replacing("\n", with: " ").replacing("\r", with: " ")[...]))
+        var end = bytes.endIndex
+        if !Self.prefixes.contains(words) {
+            let name = words.hasPrefix("/**/") ? words.dropFirst(4) : words[...]
+            guard name.last == "(", name.utf8.count > 1,
+                name.dropLast().utf8.allSatisfy({ ASCII.isAlphanumeric($0) || "_.$".utf8.contains($0) })
+            else { return nil }
+            // A call that is cut off has no end.
+            let last = bytes.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ";") }
+            if let last, bytes[last] == UInt8(ascii: ")") { end = last }
+        }
+        guard let masked = json(bytes[start..<end]) else { return nil }
+        return bytes[..<start] + masked + bytes[end...]
     }
 
     /// The text may be cut off within a character.

@@ -7,9 +7,7 @@ enum URLsInText {
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
-        guard text.utf8.contains(where: { "=@".utf8.contains($0) }),
-            text.utf8.contains(where: { "?/#".utf8.contains($0) })
-        else { return nil }
+        guard mayHoldSecret(text.utf8) else { return nil }
         var result = ""
         var isChanged = false
         func add(_ word: Substring) {
@@ -37,6 +35,20 @@ enum URLsInText {
         return isChanged ? result : nil
     }
 
+    private static func mayHoldSecret(_ text: some Collection<UInt8>) -> Bool {
+        guard text.contains(UInt8(ascii: "/")) || text.contains(where: { "?#".utf8.contains($0) }) else { return false }
+        return text.contains { "=@".utf8.contains($0) } || mayHoldWebhook(text)
+    }
+
+    private static func mayHoldWebhook(_ text: some Collection<UInt8>) -> Bool {
+        var rest = text[...]
+        while let scheme = rest.firstRange(of: "://".utf8) {
+            if URLSyntax.mayBeWebhook(rest[scheme.lowerBound...]) { return true }
+            rest = rest[scheme.upperBound...]
+        }
+        return false
+    }
+
     private static func startsWithURL(_ text: String) -> Bool {
         let start = text.utf8.prefix { $0 != UInt8(ascii: "/") }
         return ["http:", "https:"].contains(String(Substring(start)).lowercased())
@@ -50,9 +62,7 @@ enum URLsInText {
     private static func maskedWord(
         _ word: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
-        guard word.utf8.contains(where: { "=@".utf8.contains($0) }),
-            word.utf8.contains(where: { "?/#".utf8.contains($0) })
-        else { return nil }
+        guard mayHoldSecret(word.utf8) else { return nil }
         var url = word.utf8.drop(while: isAround)
         while let last = url.last, isAround(last) { url = url.dropLast() }
         var count = 0
@@ -60,7 +70,8 @@ enum URLsInText {
             count += 1
             found(secret)
         }
-        let head = url.prefix { $0 != UInt8(ascii: "#") }
+        let isWhole = URLSyntax.hasCredentialsWithDelimiter(String(Substring(url)))
+        let head = isWhole ? url : url.prefix { $0 != UInt8(ascii: "#") }
         var masked = URLSyntax.redacted(String(Substring(head)), where: isSecret, found: find)
         if head.endIndex < url.endIndex {
             let fragment = Substring(url[url.index(after: head.endIndex)...])

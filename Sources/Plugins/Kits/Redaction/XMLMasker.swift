@@ -160,6 +160,12 @@ struct XMLMasker {
         let start = position
         var (depth, end) = (1, bytes.count)
         while let open = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
+            position = open
+            if starts(with: "<![CDATA[") {
+                position = index(of: Array("]]>".utf8), from: open) ?? bytes.count
+                secrets.append(string(min(open + 9, position)..<position))
+                continue
+            }
             let isEnd = open + 1 < bytes.count && bytes[open + 1] == UInt8(ascii: "/")
             position = open + (isEnd ? 2 : 1)
             guard bytes[min(position, bytes.count)...].starts(with: name) else { continue }
