@@ -28,6 +28,8 @@ import Testing
             case "auth":
                 !rest.hasPrefix("author") || rest.hasPrefix("authoris") || rest.hasPrefix("authoriz")
             case "secret": !rest.hasPrefix("secretar")
+            case "token":
+                !["tokeniz", "tokenisa", "tokenise", "tokenisi"].contains { rest.hasPrefix($0) }
             case "iban": !rest.hasPrefix("ibandw")
             case "ssn":
                 !["access", "address", "business", "class", "process", "success", "witness"].contains {

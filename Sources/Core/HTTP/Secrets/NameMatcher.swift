@@ -47,7 +47,7 @@ final class NameMatcher: Sendable {
     /// `auth`. `others` are longer words that count as the part after all, such as `authoriz`.
     static let ordinaryWords: [String: (words: [String], others: [String])] = [
         "auth": (["author"], ["authoriz", "authoris"]), "secret": (["secretar"], []),
-        "token": (["tokeniz", "tokenis"], []), "iban": (["ibandw"], []),
+        "token": (["tokeniz", "tokenisa", "tokenise", "tokenisi"], []), "iban": (["ibandw"], []),
         "ssn": (["accessn", "addressn", "businessn", "classn", "processn", "successn", "witnessn"], []),
     ]
 

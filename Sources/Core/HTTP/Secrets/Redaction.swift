@@ -57,19 +57,18 @@ public struct Redaction: Sendable {
         ]
         var secretNames: Set<String> = [
             "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey",
-            "privatekey", "accountkey", "sharedkey", "subscriptionkey", "encryptionkey", "signingkey", "masterkey",
-            "sshkey", "appkey", "applicationkey", "consumerkey", "licensekey",
-            "keydata", "auth", "session", "sessid", "sesskey", "signature", "credential", "cookie", "csrf", "xsrf",
-            "jwt", "bearer", "assertion",
-            "samlresponse", "verifier", "connectionstring", "mnemonic", "recoverycode", "backupcode",
-            "verificationcode", "securitycode", "otpcode", "mfacode", "2facode", "twofactorcode", "onetimecode",
-            "smscode",
-            "logincode", "cardnumber", "cvv", "cvc", "iban", "ssn",
+            "privatekey", "accountkey", "sharedkey", "subscriptionkey", "encryptionkey", "signingkey",
+            "masterkey", "sshkey", "appkey", "applicationkey", "consumerkey", "licensekey", "keydata",
+            "auth", "session", "sessid", "sesskey", "signature", "credential", "cookie", "csrf", "xsrf",
+            "jwt", "bearer", "assertion", "samlresponse", "verifier", "connectionstring", "mnemonic",
+            "recoverycode", "backupcode", "verificationcode", "securitycode", "otpcode", "mfacode",
+            "2facode", "twofactorcode", "onetimecode", "smscode", "logincode", "cardnumber", "cvv", "cvc",
+            "iban", "ssn",
         ]
         var secretWords: Set<String> = [
-            "key", "passkey", "sid", "connectsid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp", "pin",
-            "code",
-            "devicecode", "usercode", "hash", "nonce", "state", "requesturi", "verificationuricomplete",
+            "key", "passkey", "sid", "connectsid", "sig", "sign", "pass", "userpass", "pw", "otp", "totp",
+            "pin", "code", "devicecode", "usercode", "hash", "nonce", "state", "requesturi",
+            "verificationuricomplete",
         ]
         var shownNames = Redaction.standardShownNames
         /// A matcher for custom names. `nil` for the default names, which use the standard matcher.
