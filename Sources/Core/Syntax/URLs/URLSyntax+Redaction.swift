@@ -11,57 +11,65 @@ extension URLSyntax {
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
-        let isUnusual = mayBeWebhook(text.utf8) || text.utf8.contains(UInt8(ascii: "@"))
-        if !isUnusual, !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
-        let text = withoutAuthoritySecrets(text, found: found)
+        let secret = text.withSpan { authoritySecret(in: $0) }
+        if secret == nil, !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
         var url = text.utf8[...]
+        var result = ""
+        if let secret {
+            let start = url.index(url.startIndex, offsetBy: secret.lowerBound)
+            let end = url.index(start, offsetBy: secret.count)
+            result = String(text[..<start]) + "•••"
+            text[start..<end].split(separator: ":").forEach(found)
+            url = url[end...]
+        }
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
-        var result = String(url[..<mark]) ?? "•••"
-        if result.utf8.contains(UInt8(ascii: ";")) {
-            result = redactedParameters(result, where: isSecret, found: found)
-        }
+        let path = String(url[..<mark]) ?? "•••"
+        result +=
+            path.utf8.contains(UInt8(ascii: ";")) ? redactedParameters(path, where: isSecret, found: found) : path
         guard mark < url.endIndex else { return result }
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Masks the credentials, and the secret path of a webhook.
-    private static func withoutAuthoritySecrets(_ text: String, found: (Substring) -> Void) -> String {
-        guard let scheme = text.firstRange(of: "://") else { return text }
-        var result = text
-        if let at = endOfCredentials(text[scheme.upperBound...]) {
-            text[scheme.upperBound..<at].split(separator: ":").forEach(found)
-            result.replaceSubrange(scheme.upperBound...at, with: "•••@")
-        } else if let secret = webhookSecret(in: text[scheme.upperBound...].utf8) {
-            found(text[secret])
-            result.replaceSubrange(secret, with: "•••")
+    /// Returns the credentials, or the secret part of a webhook's path.
+    private static func authoritySecret(in url: Span<UInt8>) -> Range<Int>? {
+        guard let host = hostStart(in: url), url.extracting(..<host).firstIndex(where: endsPath) == nil else {
+            return nil
         }
-        return result
+        return endOfCredentials(in: url, host: host).map { host..<$0 } ?? webhookSecret(in: url, host: host)
     }
 
-    /// Returns whether a URL has credentials that contain `?` or `#`, which aren't encoded.
-    package static func hasCredentialsWithDelimiter(_ url: String) -> Bool {
-        guard let scheme = url.firstRange(of: "://"), let at = endOfCredentials(url[scheme.upperBound...]) else {
-            return false
-        }
-        return url[..<at].utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    /// Returns the index of the hash sign before a URL's fragment. A password can contain another hash sign.
+    package static func fragmentMark(in url: Span<UInt8>) -> Int? {
+        guard url.firstIndex(of: UInt8(ascii: "#"), from: 0) != nil else { return nil }
+        return url.firstIndex(of: UInt8(ascii: "#"), from: authoritySecret(in: url)?.upperBound ?? 0)
     }
 
-    /// Returns the position of the at sign. The text doesn't contain the URL's scheme.
-    private static func endOfCredentials(_ url: Substring) -> String.Index? {
-        let authority = url.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        if let at = authority.lastIndex(of: "@") { return at }
+    /// Returns the index of the at sign, for the index of the URL's host.
+    private static func endOfCredentials(in url: Span<UInt8>, host: Int) -> Int? {
+        guard url.firstIndex(of: UInt8(ascii: "@"), from: host) != nil else { return nil }
+        let end = url.firstIndex(from: host) { $0 == UInt8(ascii: "/") || endsPath($0) } ?? url.count
+        if let at = lastIndex(of: UInt8(ascii: "@"), in: url, host..<end) { return at }
         // A port consists of digits. Other text begins a password that contains an unescaped delimiter.
-        guard let colon = authority.lastIndex(of: ":"), authority.last != "]" else { return nil }
-        let port = authority[authority.index(after: colon)...]
-        return port.utf8.allSatisfy(ASCII.isDigit) ? nil : url.lastIndex(of: "@")
+        guard let colon = lastIndex(of: UInt8(ascii: ":"), in: url, host..<end), url[end - 1] != UInt8(ascii: "]"),
+            !url.extracting((colon + 1)..<end).allSatisfy(ASCII.isDigit)
+        else { return nil }
+        return lastIndex(of: UInt8(ascii: "@"), in: url, end..<url.count)
+    }
+
+    private static func lastIndex(of byte: UInt8, in text: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var index = range.upperBound
+        while index > range.lowerBound {
+            index -= 1
+            if text[index] == byte { return index }
+        }
+        return nil
     }
 
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
-                $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#")
-                    || $0 == UInt8(ascii: ";")
+                $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ";")
             })
         else { return false }
         if bytes[index] != UInt8(ascii: "?") || bytes.contains(UInt8(ascii: "#")) { return true }
@@ -153,7 +161,7 @@ extension URLSyntax {
         for _ in 0..<maximumDepth {
             let decoded = PercentEncoding.decodeLeniently(text, plusIsSpace: true)
             if hasSecretItem(decoded.utf8, where: isSecret) || hasSecretMember(Array(decoded.utf8), where: isSecret)
-                || hasCredentials(decoded)
+                || decoded.withSpan(hasCredentials)
             {
                 return true
             }
@@ -163,11 +171,17 @@ extension URLSyntax {
         return false
     }
 
-    private static func hasCredentials(_ text: String) -> Bool {
-        guard text.utf8.contains(UInt8(ascii: "@")) else { return false }
-        return text.split(separator: "://", omittingEmptySubsequences: false).dropFirst().contains { rest in
-            endOfCredentials(Substring(rest.utf8.prefix { $0 > 0x20 })) != nil
+    private static func hasCredentials(_ text: Span<UInt8>) -> Bool {
+        guard text.firstIndex(of: UInt8(ascii: "@"), from: 0) != nil else { return false }
+        var start = 0
+        while let host = hostStart(in: text, from: start) {
+            // Another URL can follow.
+            let rest = text.extracting(..<(hostStart(in: text, from: host) ?? text.count))
+            let end = rest.firstIndex(from: host) { $0 <= 0x20 } ?? rest.count
+            if endOfCredentials(in: rest.extracting(..<end), host: host) != nil { return true }
+            start = host
         }
+        return false
     }
 
     private static func hasSecretItem(_ text: String.UTF8View, where isSecret: (String) -> Bool) -> Bool {

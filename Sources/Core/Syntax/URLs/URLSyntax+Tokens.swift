@@ -1,81 +1,100 @@
 import ErrandSupport
 
+// Secrets without a name: tokens whose beginning tells the service, and the paths of webhooks.
 extension URLSyntax {
-    /// The beginnings of tokens that services issue, and how many bytes follow at least.
-    private static let prefixes: [(text: [UInt8], rest: Int)] = [
-        ("ghp_", 16), ("gho_", 16), ("ghu_", 16), ("ghs_", 16), ("ghr_", 16), ("github_pat_", 16), ("glpat-", 16),
-        ("xoxb-", 10), ("xoxp-", 10), ("xoxa-", 10), ("xoxr-", 10), ("xoxs-", 10), ("xapp-", 10), ("sk-", 16),
-        ("sk_live_", 16), ("sk_test_", 16), ("rk_live_", 16), ("hf_", 16), ("npm_", 16), ("pypi-", 16), ("AIza", 30),
-        ("lin_api_", 16), ("dop_v1_", 16), ("shpat_", 16),
-    ].map { (Array($0.0.utf8), $0.1) }
-
-    /// Returns whether the last four bytes of a text may be the end of such a beginning. Returns `false` for most
-    /// texts.
-    package static func mayEndTokenPrefix(_ last: UInt32) -> Bool {
-        // "AIza"
-        if last == 0x4149_7A61 { return true }
-        guard last & 0xFF == 0x5F || last & 0xFF == 0x2D else { return false }
-        switch UInt16(truncatingIfNeeded: last >> 8) {
-        // hp, ho, hu, hs, hr, at, xb, xp, xa, xr, xs, pp, sk, ve, st, hf, pm, pi, v1
-        case 0x6870, 0x686F, 0x6875, 0x6873, 0x6872, 0x6174, 0x7862, 0x7870, 0x7861, 0x7872, 0x7873, 0x7070, 0x736B,
-            0x7665, 0x7374, 0x6866, 0x706D, 0x7069, 0x7631:
-            return true
-        default: return false
+    /// The beginnings of tokens, by their first byte.
+    private static let tokenPrefixes: [[[UInt8]]] = {
+        var prefixes = [[[UInt8]]](repeating: [], count: 128)
+        for text in [
+            "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-", "xoxr-",
+            "xoxs-", "xapp-", "sk-", "sk_live_", "sk_test_", "rk_live_", "hf_", "npm_", "pypi-", "AIza", "lin_api_",
+            "dop_v1_", "shpat_",
+        ] {
+            let bytes = Array(text.utf8)
+            prefixes[Int(bytes[0])].append(bytes)
         }
-    }
+        return prefixes
+    }()
+    private static let shortestRest = 16
 
-    /// Returns the length of a token at the start of a text, which is known by its beginning. Returns `nil` for words
-    /// without a digit.
-    package static func lengthOfKnownToken(_ text: some Collection<UInt8>) -> Int? {
-        guard let first = text.first,
-            let prefix = prefixes.first(where: { $0.text[0] == first && text.starts(with: $0.text) })
-        else { return nil }
-        let rest = text.dropFirst(prefix.text.count).prefix {
-            ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
-        guard rest.count >= prefix.rest, rest.contains(where: ASCII.isDigit) else { return nil }
-        return prefix.text.count + rest.count
-    }
-
-    /// Whether a text is a token: a JSON Web Token, or one that begins as those of a known service.
-    static func isToken(_ text: Span<UInt8>) -> Bool {
-        if isWebToken(text) { return true }
-        guard text.count > 12, "gxsrhnpAld".utf8.contains(text[0]) else { return false }
-        let bytes = Array(String(decoding: text).utf8)
-        return lengthOfKnownToken(bytes) == bytes.count
-    }
-
-    // MARK: Webhooks
-
-    /// The paths of webhooks. The rest of such a path is a secret, because whoever knows it can post.
-    private static let webhooks: [(host: String, path: String, isOneSegment: Bool)] = [
-        ("hooks.slack.com", "/services/", false), ("discord.com", "/api/webhooks/", false),
-        ("discordapp.com", "/api/webhooks/", false), (".webhook.office.com", "/webhookb2/", false),
-        ("api.telegram.org", "/bot", true),
-    ]
-
-    /// Returns the secret part of a webhook's path in a URL, whose scheme isn't part of the text.
-    package static func webhookSecret(in text: Substring.UTF8View) -> Range<String.Index>? {
-        guard let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let host = String(Substring(text[..<slash])).lowercased()
-        for webhook in webhooks where webhook.host == host || webhook.host.first == "." && host.hasSuffix(webhook.host)
-        {
-            guard text[slash...].starts(with: webhook.path.utf8) else { continue }
-            let start = text.index(slash, offsetBy: webhook.path.utf8.count)
-            let ends = webhook.isOneSegment ? "/?#" : "?#"
-            let end = text[start...].firstIndex { $0 <= 0x20 || ends.utf8.contains($0) } ?? text.endIndex
-            return start < end ? start..<end : nil
+    /// Returns the end of a token that begins at an index and whose beginning tells the service. A word without a digit
+    /// isn't a token.
+    package static func endOfKnownToken(in text: Span<UInt8>, from start: Int) -> Int? {
+        guard start + shortestRest < text.count, text[start] < 0x80 else { return nil }
+        for prefix in tokenPrefixes[Int(text[start])] where text.contains(prefix, at: start) {
+            var (end, hasDigit) = (start + prefix.count, false)
+            while end < text.count {
+                let byte = text[end]
+                if ASCII.isDigit(byte) {
+                    hasDigit = true
+                } else if !ASCII.isLetter(byte), byte != UInt8(ascii: "-"), byte != UInt8(ascii: "_") {
+                    break
+                }
+                end += 1
+            }
+            return hasDigit && end - start >= prefix.count + shortestRest ? end : nil
         }
         return nil
     }
 
-    /// Returns whether a URL's host may be one of a webhook. Returns `false` for most URLs after its third slash.
-    package static func mayBeWebhook(_ url: some Collection<UInt8>) -> Bool {
-        let mark = UInt8(ascii: "/")
-        guard let slashes = url.firstIndex(of: mark), let host = url[slashes...].firstIndex(where: { $0 != mark }),
-            let slash = url[host...].firstIndex(of: mark)
-        else { return false }
-        let path = url[slash...]
-        return webhooks.contains { path.starts(with: $0.path.utf8) }
+    /// Whether a text is a JSON Web Token, or a token whose beginning tells the service.
+    static func isToken(_ text: Span<UInt8>) -> Bool {
+        isWebToken(text) || endOfKnownToken(in: text, from: 0) == text.count
+    }
+
+    // MARK: Webhooks
+
+    /// The rest of such a path is a secret, because anyone who knows it can post. A host that begins with a dot also has
+    /// subdomains.
+    private static let webhooks: [(host: String, path: [UInt8], isOneSegment: Bool)] = [
+        ("hooks.slack.com", "/services/", false), ("discord.com", "/api/webhooks/", false),
+        ("discordapp.com", "/api/webhooks/", false), (".webhook.office.com", "/webhookb2/", false),
+        ("api.telegram.org", "/bot", true),
+    ].map { ($0.0, Array($0.1.utf8), $0.2) }
+
+    /// Returns the secret part of a webhook's path, for the index of the URL's host. For most URLs, one byte decides.
+    package static func webhookSecret(in url: Span<UInt8>, host: Int) -> Range<Int>? {
+        guard let slash = url.firstIndex(of: UInt8(ascii: "/"), from: host), slash + 1 < url.count,
+            isFirstOfWebhook(url[slash + 1])
+        else { return nil }
+        for webhook in webhooks
+        where url.contains(webhook.path, at: slash) && isHost(url.extracting(host..<slash), webhook.host) {
+            let start = slash + webhook.path.count
+            let end = url.firstIndex(from: start) {
+                $0 <= 0x20 || endsPath($0) || webhook.isOneSegment && $0 == UInt8(ascii: "/")
+            }
+            return start < end ?? url.count ? start..<(end ?? url.count) : nil
+        }
+        return nil
+    }
+
+    private static func isFirstOfWebhook(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "s") || byte == UInt8(ascii: "a") || byte == UInt8(ascii: "w") || byte == UInt8(ascii: "b")
+    }
+
+    private static func isHost(_ host: Span<UInt8>, _ expected: String) -> Bool {
+        expected.withSpan { expected in
+            if expected[0] != UInt8(ascii: ".") {
+                return host.count == expected.count && ASCII.equalsIgnoringCase(host, expected)
+            }
+            let length = expected.count
+            return host.count > length && ASCII.equalsIgnoringCase(host.extracting((host.count - length)...), expected)
+        }
+    }
+
+    // MARK: Parts of a URL
+
+    static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
+
+    /// Returns the index after the next `://`.
+    package static func hostStart(in text: Span<UInt8>, from start: Int = 0) -> Int? {
+        var index = start
+        while let slash = text.firstIndex(of: UInt8(ascii: "/"), from: index), slash + 1 < text.count {
+            if slash > start, text[slash - 1] == UInt8(ascii: ":"), text[slash + 1] == UInt8(ascii: "/") {
+                return slash + 2
+            }
+            index = slash + 1
+        }
+        return nil
     }
 }

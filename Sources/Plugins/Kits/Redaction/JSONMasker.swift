@@ -163,7 +163,7 @@ package struct JSONMasker {
             names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
         }
         guard name.count <= 8, let pair = pairs.last else { return false }
-        if isPrivatePart(name) { return true }
+        if name.count <= 3, isPrivatePart(name) { return true }
         var ahead = tokens
         if isOne(of: Self.valueMembers) {
             if pair.isSecret { return true }
@@ -182,27 +182,28 @@ package struct JSONMasker {
         return false
     }
 
-    /// The private members of a JSON Web Key (RFC 7518, section 6).
-    private static let privateParts = ["d", "k", "p", "q", "dp", "dq", "qi"].map { Array($0.utf8) }
-
-    /// Returns whether a member is the private part of a JSON Web Key. Masks parts that come before the key's type.
+    /// Returns whether a member is a private part of a JSON Web Key (RFC 7518, section 6). Masks parts that come before
+    /// the key's type.
     private mutating func isPrivatePart(_ name: ArraySlice<UInt8>) -> Bool {
-        guard let pair = pairs.last, name.count <= 3 else { return false }
+        let last = pairs.count - 1
         var ahead = tokens
-        if name.elementsEqual("kty".utf8) {
+        if name.elementsEqual(Self.keyType) {
             guard let type = ahead.next(), type.kind == .string else { return false }
-            for part in pair.parts {
+            for part in pairs[last].parts {
                 replacements.append((part.range, nil))
                 secrets.append(text(part.content))
             }
-            pairs[pairs.count - 1].isKey = true
-            pairs[pairs.count - 1].parts = []
+            pairs[last].isKey = true
+            pairs[last].parts = []
         } else if Self.privateParts.contains(where: name.elementsEqual) {
-            if pair.isKey { return true }
-            if let part = ahead.next(), part.kind == .string { pairs[pairs.count - 1].parts.append(part) }
+            if pairs[last].isKey { return true }
+            if let part = ahead.next(), part.kind == .string { pairs[last].parts.append(part) }
         }
         return false
     }
+
+    private static let keyType = Array("kty".utf8)
+    private static let privateParts = ["d", "k", "p", "q", "dp", "dq", "qi"].map { Array($0.utf8) }
 
     /// Only header fields count, because other names are often elements of a list, as in `"required": ["password",
     /// "email"]`.
@@ -253,7 +254,7 @@ extension JSONMasker {
     private mutating func maskWithin(_ token: JSONToken) {
         let content = bytes[token.content]
         guard depth < Self.maximumStrings,
-            content.contains(UInt8(ascii: "{")) || SecretsInText.mayOccur(in: content),
+            content.contains(UInt8(ascii: "{")) || SecretsInText.mayOccur(in: content.span),
             let (text, found) = maskedText(JSONGrammar.unescaped(content))
         else { return }
         secrets += found

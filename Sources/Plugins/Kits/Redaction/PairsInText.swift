@@ -1,12 +1,13 @@
 import ErrandHTTP
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Masks values after secret names in a text, and credentials after `Bearer` or `Basic`.
 ///
 /// Always masks a value after an equals sign or in quotation marks: `token=…`, `"password": "…"`. Masks a word after a
 /// colon only if it looks like a secret, because sentences contain colons, too: `password: required`. Also masks the
-/// lines of a value in YAML, the values of a command's options, the elements after the names of header fields, and
-/// passwords in statements of SQL.
+/// lines of a YAML value, the values of command-line options, list elements after the name of a header field, and
+/// passwords in SQL.
 struct PairsInText {
     private let bytes: [UInt8]
     private let isSecret: (String) -> Bool
@@ -17,13 +18,15 @@ struct PairsInText {
     /// The end of the last word after a colon that doesn't look like a secret. Parts of this word aren't checked again,
     /// because they don't look like secrets either.
     private var harmlessEnd = 0
+    /// The start of the last `curl` command.
+    private var lastCurl: Int?
 
     /// Returns `nil` if the text contains no secret. `found` receives the masked values that look like secrets even
     /// without a name, so they can be masked elsewhere.
     static func masked(
         _ text: String, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String? {
-        guard mayHoldPairs(text.utf8) else { return nil }
+        guard text.withSpan({ mayHoldPairs($0) }) else { return nil }
         return withoutActuallyEscaping(isSecret) { isSecret in
             var pairs = PairsInText(bytes: Array(text.utf8), isSecret: isSecret)
             pairs.scan()
@@ -32,25 +35,27 @@ struct PairsInText {
     }
 
     /// A quick check that is `false` for most texts without pairs or credentials.
-    static func mayHoldPairs(_ text: some Collection<UInt8>) -> Bool {
-        text.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } || mayHoldValues(text)
-    }
-
-    /// Looks for blanks after `Bearer` and `Basic`, for options, and for quotation marks at the start of a word.
-    private static func mayHoldValues(_ text: some Collection<UInt8>) -> Bool {
+    static func mayHoldPairs(_ text: Span<UInt8>) -> Bool {
+        if text.firstIndex(of: UInt8(ascii: "="), from: 0) != nil { return true }
+        if text.firstIndex(of: UInt8(ascii: ":"), from: 0) != nil { return true }
         var last = UInt8(ascii: " ")
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: " "):
-                if last | 0x20 == UInt8(ascii: "r") || last | 0x20 == UInt8(ascii: "c") { return true }
-            case UInt8(ascii: "-"): if last <= 0x20 { return true }
-            case UInt8(ascii: "\""), UInt8(ascii: "'"):
-                if !ASCII.isAlphanumeric(last) || last | 0x20 == UInt8(ascii: "b") { return true }
-            default: break
-            }
+        for index in text.indices {
+            let byte = text[index]
+            if byte <= UInt8(ascii: "-"), mayBeginValue(byte, after: last) { return true }
             last = byte
         }
         return false
+    }
+
+    /// Whether a byte can end the name of a scheme or a header field, or begin an option or a string in SQL.
+    private static func mayBeginValue(_ byte: UInt8, after last: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "): last | 0x20 == UInt8(ascii: "r") || last | 0x20 == UInt8(ascii: "c")
+        case UInt8(ascii: "-"): beginsOption(after: last)
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): last <= 0x20 || last == UInt8(ascii: "(")
+        case UInt8(ascii: ","): isQuote(last)
+        default: false
+        }
     }
 
     private init(bytes: [UInt8], isSecret: @escaping (String) -> Bool) {
@@ -75,25 +80,32 @@ struct PairsInText {
     private mutating func scan() {
         var index = 0
         while index < bytes.count {
-            let value =
-                switch bytes[index] {
-                case UInt8(ascii: "="), UInt8(ascii: ":"): value(after: index)
-                case UInt8(ascii: "b"), UInt8(ascii: "B"): credentials(at: index)
-                case UInt8(ascii: "-"): option(at: index)
-                case UInt8(ascii: ","): element(after: index)
-                case UInt8(ascii: "\""), UInt8(ascii: "'"): password(at: index)
-                default: nil as Range<Int>?
-                }
-            if let value, !value.isEmpty, !isHarmless(value) {
+            if let value = value(at: index), !value.isEmpty, !isHarmless(value) {
                 ranges.append(value)
                 index = value.upperBound
-                // The mark that ends a value doesn't begin another one.
+                // The mark that ends a value doesn't begin another value.
                 if index < bytes.count, Self.isQuote(bytes[index]) { index += 1 }
             } else {
                 index += 1
             }
         }
     }
+
+    private mutating func value(at index: Int) -> Range<Int>? {
+        switch bytes[index] {
+        case UInt8(ascii: "="), UInt8(ascii: ":"): return value(after: index)
+        case UInt8(ascii: "b"), UInt8(ascii: "B"): return credentials(at: index)
+        case UInt8(ascii: "-"): return option(at: index)
+        case UInt8(ascii: ","): return element(after: index)
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): return password(at: index)
+        case UInt8(ascii: "c"):
+            if bytes.withSpan({ $0.contains(Self.curl, at: index) }) { lastCurl = index }
+            return nil
+        default: return nil
+        }
+    }
+
+    private static let curl = Array("curl ".utf8)
 
     // MARK: Names
 
@@ -114,7 +126,12 @@ struct PairsInText {
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {
-        ASCII.isAlphanumeric(byte) || byte >= 0x80 || "_-.[]".utf8.contains(byte)
+        ASCII.isAlphanumeric(byte) || byte >= 0x80 || isOfNameMark(byte)
+    }
+
+    private static func isOfNameMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
     }
 
     private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
@@ -149,7 +166,7 @@ struct PairsInText {
                 harmlessEnd = word.upperBound
                 return nil
             }
-            return isCookie ? word.lowerBound..<endOfLine(from: word.upperBound) : word
+            return isCookie ? word.lowerBound..<endOfCookies(from: word.upperBound) : word
         }
         return word
     }
@@ -165,20 +182,16 @@ struct PairsInText {
         while index < bytes.count, ASCII.isBlank(bytes[index]) { index += 1 }
     }
 
-    private func endOfLine(from start: Int) -> Int {
+    private func endOfCookies(from start: Int) -> Int {
         bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || Self.isQuote($0) } ?? bytes.count
     }
 
-    /// Returns the content of a quoted string with a prefix, as in `b'…'`, or in a call, as in `Optional("…")`.
+    /// Returns the content of a string that can have a prefix, as in `b'…'`, or be in a call, as in `Optional("…")`.
     private func literal(from start: Int) -> Range<Int>? {
-        if let content = quoted(from: start) { return content }
         var open = start
-        while open < bytes.count, open - start < Self.longestCall,
-            ASCII.isAlphanumeric(bytes[open]) || "_.$@".utf8.contains(bytes[open])
-        {
-            open += 1
-        }
-        guard open > start, open < bytes.count else { return nil }
+        while open < bytes.count, open - start < Self.longestCall, Self.isOfCall(bytes[open]) { open += 1 }
+        guard open > start else { return quoted(from: start) }
+        guard open < bytes.count else { return nil }
         if bytes[open] == UInt8(ascii: "(") { return quoted(from: open + 1) }
         let isPrefix = open - start <= 2 && bytes[start..<open].allSatisfy { "bBfFrRuUN$@".utf8.contains($0) }
         return isPrefix && Self.isQuote(bytes[open]) ? quoted(from: open) : nil
@@ -186,26 +199,33 @@ struct PairsInText {
 
     private static let longestCall = 32
 
-    /// Returns the lines of a block scalar (YAML 1.2, section 8.1), which begin after a `|` or `>`.
+    private static func isOfCall(_ byte: UInt8) -> Bool {
+        ASCII.isAlphanumeric(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "@")
+    }
+
+    /// Returns the lines of a YAML block scalar (YAML 1.2, section 8.1). The first line ends after the `|` or `>`.
     private func block(from start: Int, after separator: Int) -> Range<Int>? {
-        guard start < bytes.count, "|>".utf8.contains(bytes[start]) else { return nil }
-        var position = start + 1
-        while position < bytes.count, ASCII.isDigit(bytes[position]) || "+-".utf8.contains(bytes[position]) {
-            position += 1
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "|") || bytes[start] == UInt8(ascii: ">") else {
+            return nil
         }
-        skipBlanks(&position)
-        if position < bytes.count, bytes[position] == UInt8(ascii: "#") { position = end(ofLine: position) }
-        guard position < bytes.count, bytes[position] == 0x0A || bytes[position] == 0x0D else { return nil }
+        var position = start + 1
+        // Indicators of indentation and chomping.
+        while position < min(start + 3, bytes.count), bytes[position] > 0x20 { position += 1 }
+        if position < bytes.count, bytes[position] == 0x0D { position += 1 }
+        guard position < bytes.count, bytes[position] == 0x0A else { return nil }
         let column = column(ofLineAt: separator)
-        position = end(ofLine: position) + 1
+        position += 1
         var range: Range<Int>?
         while position < bytes.count {
-            let end = end(ofLine: position)
-            let text = bytes[position..<end].firstIndex { $0 > 0x20 }
-            if let text {
+            let end = endOfLine(from: position)
+            var text = position
+            while text < end, bytes[text] <= 0x20 { text += 1 }
+            if text < end {
                 guard text - position > column else { break }
-                let last = bytes[text..<end].lastIndex { $0 > 0x20 } ?? text
-                range = (range?.lowerBound ?? text)..<(last + 1)
+                var last = end
+                while bytes[last - 1] <= 0x20 { last -= 1 }
+                range = (range?.lowerBound ?? text)..<last
             }
             position = end + 1
         }
@@ -214,15 +234,20 @@ struct PairsInText {
 
     /// Returns the column of the key in a line of YAML, after the hyphens of lists.
     private func column(ofLineAt index: Int) -> Int {
-        let line = (bytes[..<index].lastIndex(of: 0x0A) ?? -1) + 1
-        let key = bytes[line..<index].firstIndex { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") } ?? index
-        return key - line
+        var (start, key) = (index, index)
+        while start > 0, bytes[start - 1] != 0x0A {
+            start -= 1
+            if bytes[start] != UInt8(ascii: " "), bytes[start] != UInt8(ascii: "-") { key = start }
+        }
+        return key - start
     }
 
-    private func end(ofLine start: Int) -> Int { bytes[start...].firstIndex(of: 0x0A) ?? bytes.count }
+    private func endOfLine(from start: Int) -> Int {
+        bytes.withSpan { $0.firstIndex(of: 0x0A, from: start) } ?? bytes.count
+    }
 
-    /// Returns the content of a quoted string. Its quotation marks may be escaped, doubled as in YAML and SQL, or
-    /// written as in a shell.
+    /// Returns the content of a string. Its quotation marks may be escaped, doubled as in YAML and SQL, or written as in
+    /// a shell: `'it'\''s'`.
     private func quoted(from start: Int) -> Range<Int>? {
         var open = start
         while open < bytes.count, bytes[open] == UInt8(ascii: "\\") { open += 1 }
@@ -231,17 +256,26 @@ struct PairsInText {
         var (index, run) = (open + 1, 0)
         while index < bytes.count {
             if bytes[index] == bytes[open], run == escapes {
-                let next = bytes[(index + 1)...]
-                let isDoubled = escapes == 0 && index > open + 1 && next.first == bytes[open]
-                let isOfShell = escapes == 0 && bytes[open] == UInt8(ascii: "'") && next.starts(with: "\\''".utf8)
-                guard isDoubled || isOfShell else { return (open + 1)..<(index - escapes) }
-                index += isDoubled ? 1 : 3
+                let rest = escapes == 0 ? lengthOfQuote(after: index, from: open) : 0
+                if rest == 0 { return (open + 1)..<(index - escapes) }
+                index += rest
             }
             run = bytes[index] == UInt8(ascii: "\\") ? run + 1 : 0
             index += 1
         }
         return (open + 1)..<bytes.count
     }
+
+    /// Returns how many bytes after a quotation mark make it a part of the string that it would end.
+    private func lengthOfQuote(after index: Int, from open: Int) -> Int {
+        guard index > open + 1, index + 1 < bytes.count else { return 0 }
+        if bytes[index + 1] == bytes[open] { return 1 }
+        let isOfShell =
+            bytes[open] == UInt8(ascii: "'") && bytes.withSpan { $0.contains(Self.quoteInShell, at: index + 1) }
+        return isOfShell ? 3 : 0
+    }
+
+    private static let quoteInShell = Array(#"\''"#.utf8)
 
     private mutating func word(from start: Int) -> Range<Int> {
         if !run.contains(start) {
@@ -320,86 +354,105 @@ struct PairsInText {
     }
 }
 
-// Values that follow a name without an equals sign or a colon.
+// Values after a name without an equals sign or a colon.
 extension PairsInText {
     /// Returns the value of a command's option, as in `--password …` and `curl -u user:…`.
     private mutating func option(at start: Int) -> Range<Int>? {
-        if start > 0, bytes[start - 1] > 0x20, !"\"'`[(".utf8.contains(bytes[start - 1]) { return nil }
-        let end = bytes[start...].prefix(Self.longestName + 1).firstIndex { !Self.isOfName($0) } ?? bytes.count
+        if start > 0, !Self.beginsOption(after: bytes[start - 1]) { return nil }
+        var end = start
+        while end < bytes.count, end - start <= Self.longestName, Self.isOfName(bytes[end]) { end += 1 }
         guard end - start > 1, end < bytes.count, ASCII.isBlank(bytes[end]) else { return nil }
-        let name = String(decoding: bytes[start..<end], as: UTF8.self)
         var value = end
         skipBlanks(&value)
         guard value < bytes.count, bytes[value] != UInt8(ascii: "-") else { return nil }
-        if Self.optionsOfUsers.contains(name) { return password(ofUserAt: value, isShort: name.utf8.count == 2) }
+        let name = String(decoding: bytes[start..<end], as: UTF8.self)
+        if Self.optionsOfUsers.contains(name) {
+            // Other commands than curl have another meaning for `-u`.
+            let isOfCurl = lastCurl.map { start - $0 <= Self.longestCommand } ?? false
+            return isOfCurl || name.utf8.count > 2 ? password(ofUserAt: value) : nil
+        }
         guard isSecret(name) else { return nil }
         if let content = quoted(from: value) { return content }
         let word = word(from: value)
         return Self.wordsAfterNames.contains(String(decoding: bytes[word], as: UTF8.self)) ? nil : word
     }
 
-    private static let optionsOfUsers: Set<String> = ["-u", "-U", "--user", "--proxy-user"]
-
-    /// Words that follow the name of an option in a sentence.
-    private static let wordsAfterNames: Set<String> = [
-        "and", "argument", "arguments", "can", "file", "flag", "flags", "for", "from", "has", "if", "in", "instead",
-        "is", "isn't", "must", "needs", "not", "of", "on", "option", "options", "or", "parameter", "requires",
-        "should", "so", "to", "value", "was", "when", "which", "will", "with",
-    ]
-
-    /// Returns the password in a user's credentials. Other programs than curl have another meaning for `-u`.
-    private mutating func password(ofUserAt start: Int, isShort: Bool) -> Range<Int>? {
-        if isShort, bytes[..<start].suffix(Self.longestCommand).firstRange(of: "curl".utf8) == nil { return nil }
-        let text = quoted(from: start) ?? word(from: start)
-        guard let colon = bytes[text].firstIndex(of: UInt8(ascii: ":")), colon > text.lowerBound,
-            !bytes[text].allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: ":") })
-        else { return nil }
-        let password = (colon + 1)..<text.upperBound
-        // Credentials within a URL are masked with the URL.
-        return bytes[password].starts(with: "//".utf8) ? nil : password
+    private static func beginsOption(after byte: UInt8) -> Bool {
+        byte <= 0x20 || isQuote(byte) || byte == UInt8(ascii: "`") || byte == UInt8(ascii: "[")
+            || byte == UInt8(ascii: "(")
     }
 
+    private static let optionsOfUsers: Set<String> = ["-u", "-U", "--user", "--proxy-user"]
     private static let longestCommand = 256
+
+    /// Words that can follow the name of an option in a sentence.
+    private static let wordsAfterNames: Set<String> = [
+        "and", "argument", "can", "flag", "for", "from", "has", "if", "in", "instead", "is", "must", "of", "on",
+        "option", "or", "parameter", "requires", "should", "so", "to", "value", "was", "when", "which", "will", "with",
+    ]
+
+    /// Returns the password after a user's name and a colon.
+    private mutating func password(ofUserAt start: Int) -> Range<Int>? {
+        let isQuoted = Self.isQuote(bytes[start])
+        let user = start + (isQuoted ? 1 : 0)
+        var colon = user
+        while colon < bytes.count, colon - user <= Self.longestName, Self.isOfUser(bytes[colon]) { colon += 1 }
+        guard colon > user, colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return nil }
+        let end = (isQuoted ? quoted(from: start) : word(from: start))?.upperBound ?? 0
+        guard colon + 1 < end else { return nil }
+        let password = (colon + 1)..<end
+        // Users and groups can be numbers, and URLs mask their own credentials.
+        let isNumber = bytes[user..<colon].allSatisfy(ASCII.isDigit) && bytes[password].allSatisfy(ASCII.isDigit)
+        return isNumber || bytes[password.lowerBound] == UInt8(ascii: "/") ? nil : password
+    }
+
+    private static func isOfUser(_ byte: UInt8) -> Bool { byte > 0x20 && !isQuote(byte) && byte != UInt8(ascii: ":") }
 
     /// Returns the element after the name of a secret header field, as in `('X-API-Key', '…')`.
     private func element(after comma: Int) -> Range<Int>? {
-        guard comma > 0, Self.isQuote(bytes[comma - 1]), let name = name(before: comma), name.isQuoted,
-            name.text.utf8.contains(UInt8(ascii: "-"))
-                || ["authorization", "cookie"].contains(name.text.lowercased()),
-            isSecret(name.text)
+        guard comma > 0, Self.isQuote(bytes[comma - 1]), let name = name(before: comma)?.text,
+            name.utf8.contains(UInt8(ascii: "-")) || ["authorization", "cookie"].contains(name.lowercased()),
+            isSecret(name)
         else { return nil }
         var start = comma + 1
         skipBlanks(&start)
         return literal(from: start)
     }
 
-    /// Returns the content of a string after the word `password`, or after `IDENTIFIED BY`, as in SQL.
+    /// Returns the content of a string after the word `password`, or after `identified … by`, as in SQL.
     private func password(at quote: Int) -> Range<Int>? {
         var end = quote
         if end > 0, bytes[end - 1] == UInt8(ascii: "(") { end -= 1 }
         while end > 0, ASCII.isBlank(bytes[end - 1]) { end -= 1 }
-        guard end < quote else { return nil }
-        var start = end
-        while start > 0, end - start <= Self.longestName, Self.isOfName(bytes[start - 1]) { start -= 1 }
-        guard start < end else { return nil }
-        let word = String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
-        guard Self.isPassword(word) || word == "by" && identifies(before: start), let content = quoted(from: quote),
-            let first = bytes[content].first, !",:})]".utf8.contains(first)
+        // The mark can also end a string.
+        guard end < quote, quote + 1 < bytes.count, !Self.followsString(bytes[quote + 1]),
+            let word = name(before: end), !word.isQuoted
         else { return nil }
-        return content
+        let isBy = ASCII.equalsIgnoringCase(word.text, "by") && isIdentified(before: end)
+        return isBy || Self.isPassword(word.text) && isSecret(word.text) ? quoted(from: quote) : nil
     }
 
-    private func identifies(before end: Int) -> Bool {
-        let text = bytes[..<end].suffix(Self.longestName).map(ASCII.lowercase)
-        return text.firstRange(of: Array("identified".utf8)) != nil
+    private static func followsString(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "}"), UInt8(ascii: ")"), UInt8(ascii: "]"): true
+        default: false
+        }
     }
+
+    private func isIdentified(before end: Int) -> Bool {
+        let text = bytes[max(0, end - Self.longestName)..<end].map(ASCII.lowercase)
+        return text.withSpan { $0.firstIndex(of: Self.identified) } != nil
+    }
+
+    private static let identified = Array("identified".utf8)
 }
 
 /// Masks the secrets of a text for people: shaped secrets, secrets of URLs, and values after secret names.
 enum SecretsInText {
     /// `false` for most texts without secrets.
-    static func mayOccur(in text: some Collection<UInt8>) -> Bool {
-        text.contains(UInt8(ascii: "@")) || PairsInText.mayHoldPairs(text) || ShapedSecrets.mayOccur(in: text)
+    static func mayOccur(in text: Span<UInt8>) -> Bool {
+        text.firstIndex(of: UInt8(ascii: "@"), from: 0) != nil || PairsInText.mayHoldPairs(text)
+            || ShapedSecrets.mayOccur(in: text)
     }
 
     static func masked(

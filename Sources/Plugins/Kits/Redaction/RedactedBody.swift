@@ -118,29 +118,29 @@ extension Redactor {
         }
     }
 
-    /// Prefixes with which servers keep pages of other origins from reading JSON.
-    private static let prefixes = [")]}'", ")]}',", "while(1);", "while (1);", "for(;;);", "for (;;);"]
-    private static let longestPrefix = 128
-
-    /// Masks JSON after a prefix, or in the call of a function. Returns `nil` for other texts.
+    /// Masks JSON after a prefix that keeps other origins from including it, or in a function call. Returns `nil` for
+    /// other texts.
     private mutating func wrappedJSON(_ bytes: Data) -> Data? {
-        guard let start = bytes.prefix(Self.longestPrefix).firstIndex(where: { "{[".utf8.contains($0) }),
-            start > bytes.startIndex, let prefix = String(validating: bytes[..<start], as: UTF8.self)
+        let head = bytes.prefix(Self.longestPrefix)
+        guard let start = head.firstIndex(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }),
+            start > bytes.startIndex
         else { return nil }
-        let words = String(ASCII.trimmed(prefix.replacing("\n", with: " ").replacing("\r", with: " ")[...]))
+        var prefix = String(decoding: bytes[..<start].filter { $0 > 0x20 }, as: UTF8.self)
         var end = bytes.endIndex
-        if !Self.prefixes.contains(words) {
-            let name = words.hasPrefix("/**/") ? words.dropFirst(4) : words[...]
-            guard name.last == "(", name.utf8.count > 1,
-                name.dropLast().utf8.allSatisfy({ ASCII.isAlphanumeric($0) || "_.$".utf8.contains($0) })
+        if !Self.prefixes.contains(prefix) {
+            if prefix.hasPrefix("/**/") { prefix.removeFirst(4) }
+            guard prefix.utf8.count > 1, prefix.utf8.last == UInt8(ascii: "("),
+                prefix.utf8.dropLast().allSatisfy({ ASCII.isAlphanumeric($0) || "_.$".utf8.contains($0) })
             else { return nil }
-            // A call that is cut off has no end.
+            // A truncated call doesn't have an end.
             let last = bytes.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ";") }
             if let last, bytes[last] == UInt8(ascii: ")") { end = last }
         }
-        guard let masked = json(bytes[start..<end]) else { return nil }
-        return bytes[..<start] + masked + bytes[end...]
+        return json(bytes[start..<end]).map { bytes[..<start] + $0 + bytes[end...] }
     }
+
+    private static let prefixes: Set<String> = [")]}'", ")]}',", "while(1);", "for(;;);"]
+    private static let longestPrefix = 128
 
     /// The text may be cut off within a character.
     private mutating func withoutSecrets(_ bytes: Data) -> Data {

@@ -1,5 +1,6 @@
 import ErrandHTTP
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Masks secret values in XML and HTML.
 ///
@@ -43,9 +44,9 @@ struct XMLMasker {
             text(position..<open)
             position = open
             if position == bytes.count { return }
-            if starts(with: "<![CDATA[") {
-                let start = position + 9
-                let end = index(of: Array("]]>".utf8), from: start) ?? bytes.count
+            if isAtCharacterData() {
+                let start = position + Self.characterData.count
+                let end = endOfCharacterData(from: start)
                 result += bytes[position..<min(start, bytes.count)]
                 text(min(start, end)..<end)
                 position = end
@@ -77,7 +78,7 @@ struct XMLMasker {
 
     /// Returns `nil` if the range contains no secrets of URLs and pairs.
     private mutating func inner(_ range: Range<Int>) -> [UInt8]? {
-        guard SecretsInText.mayOccur(in: bytes[range]),
+        guard SecretsInText.mayOccur(in: bytes[range].span),
             let string = String(validating: bytes[range], as: UTF8.self)
         else { return nil }
         var found: [String] = []
@@ -161,9 +162,10 @@ struct XMLMasker {
         var (depth, end) = (1, bytes.count)
         while let open = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
             position = open
-            if starts(with: "<![CDATA[") {
-                position = index(of: Array("]]>".utf8), from: open) ?? bytes.count
-                secrets.append(string(min(open + 9, position)..<position))
+            if isAtCharacterData() {
+                let text = open + Self.characterData.count
+                position = endOfCharacterData(from: text)
+                secrets.append(string(text..<position))
                 continue
             }
             let isEnd = open + 1 < bytes.count && bytes[open + 1] == UInt8(ascii: "/")
@@ -229,14 +231,13 @@ struct XMLMasker {
         return first..<(last + 1)
     }
 
-    private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+    private static let (characterData, endOfData) = (Array("<![CDATA[".utf8), Array("]]>".utf8))
 
-    private func index(of mark: [UInt8], from start: Int) -> Int? {
-        var index = start
-        while index + mark.count <= bytes.count {
-            if bytes[index..<(index + mark.count)].elementsEqual(mark) { return index }
-            index += 1
-        }
-        return nil
+    private func isAtCharacterData() -> Bool {
+        bytes.withSpan { $0.contains(Self.characterData, at: position) }
+    }
+
+    private func endOfCharacterData(from start: Int) -> Int {
+        bytes.withSpan { $0.firstIndex(of: Self.endOfData, from: start) } ?? bytes.count
     }
 }
