@@ -192,11 +192,32 @@ import Testing
         "megabytes without a secret are read in linear time, whatever they look like",
         arguments: [
             "auth:", "auth:,", "auth: digest x ", "token=\"", "token=*;", "token: \\", "AUTH:", "bearer ", "Basic ",
+            "://", "a://b:c@", "\"password", "password '", "identified by '", "'x-api-key',", "curl -u ",
+            "curl -u \"a ", "--token ", "token: | # ", "token: |\n", "token: |\r", "sk-", "LS0tLS1CRUdJTi+",
+            "-----BEGIN ",
         ])
     func longTexts(part: String) {
-        let text = "- " + String(repeating: part, count: 100_000)
+        let text = "- " + String(repeating: part, count: 1_000_000 / part.utf8.count)
         guard let masked = shown(text, "text/plain") else { return #expect(Bool(false), "the text is left out") }
-        #expect(masked.hasPrefix("- ") && masked.utf8.count <= text.utf8.count + 100_000 * 6)
+        #expect(masked.hasPrefix("- ") && masked.utf8.count <= text.utf8.count * 3)
+    }
+
+    @Test(
+        "a megabyte of broken markup is masked in linear time",
+        arguments: ["<![CDATA[", "<![CDATA[]]>", "<password>"])
+    func longMarkup(part: String) {
+        let text = String(repeating: part, count: 1_000_000 / part.utf8.count)
+        let masked = shown("<password>canary" + text, "text/xml") ?? ""
+        #expect(masked.hasPrefix("<password>•••") && !masked.contains("canary"))
+    }
+
+    @Test(
+        "a megabyte of JSON with parts of keys is masked in linear time",
+        arguments: [#""d":"canary","#, #""a":{"d":"canary"},"#])
+    func longJSON(part: String) {
+        let text = "{" + String(repeating: part, count: 1_000_000 / part.utf8.count) + #""kty":"EC"}"#
+        let masked = shown(text, "application/json") ?? ""
+        #expect(masked.hasSuffix(#""kty":"EC"}"#) && masked.contains("canary") == part.contains("{"))
     }
 
     @Test("counts of the tokens of language models are shown, and tokens aren't")
