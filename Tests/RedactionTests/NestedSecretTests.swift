@@ -197,7 +197,7 @@ import Testing
             "-----BEGIN ",
         ])
     func longTexts(part: String) {
-        let text = "- " + String(repeating: part, count: 1_000_000 / part.utf8.count)
+        let text = "- " + String(repeating: part, count: 250_000 / part.utf8.count)
         guard let masked = shown(text, "text/plain") else { return #expect(Bool(false), "the text is left out") }
         #expect(masked.hasPrefix("- ") && masked.utf8.count <= text.utf8.count * 3)
     }
@@ -206,7 +206,7 @@ import Testing
         "a megabyte of broken markup is masked in linear time",
         arguments: ["<![CDATA[", "<![CDATA[]]>", "<password>"])
     func longMarkup(part: String) {
-        let text = String(repeating: part, count: 1_000_000 / part.utf8.count)
+        let text = String(repeating: part, count: 250_000 / part.utf8.count)
         let masked = shown("<password>canary" + text, "text/xml") ?? ""
         #expect(masked.hasPrefix("<password>•••") && !masked.contains("canary"))
     }
@@ -215,7 +215,7 @@ import Testing
         "a megabyte of JSON with parts of keys is masked in linear time",
         arguments: [#""d":"canary","#, #""a":{"d":"canary"},"#])
     func longJSON(part: String) {
-        let text = "{" + String(repeating: part, count: 1_000_000 / part.utf8.count) + #""kty":"EC"}"#
+        let text = "{" + String(repeating: part, count: 250_000 / part.utf8.count) + #""kty":"EC"}"#
         let masked = shown(text, "application/json") ?? ""
         #expect(masked.hasSuffix(#""kty":"EC"}"#) && masked.contains("canary") == part.contains("{"))
     }
