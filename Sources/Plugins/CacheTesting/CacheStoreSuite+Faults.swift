@@ -297,7 +297,7 @@ extension CacheStoreSuite {
     public static let limitCases: [Case] = [
         Case(description: "the limit counts bodies, and the last entry is stored") { store in
             for round in 0..<60 {
-                try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
+                try await store.store(try entry(body(40_000, round)), for: CacheKey("body \(round)"))
             }
             var bytes = 0
             for round in 0..<60 { bytes += try await data(CacheKey("body \(round)"), in: store)?.count ?? 0 }
@@ -309,12 +309,12 @@ extension CacheStoreSuite {
             let key = CacheKey("changing")
             for way in ["replaced", "removed", "removed with others", "not stored, because their bodies failed"] {
                 try await store.store(try entry("kept", path: "kept"), for: CacheKey("kept"))
-                for _ in 0..<60 {
+                for round in 0..<60 {
                     if way.hasPrefix("not") {
                         let body = HTTPBody(source: Chunks([Data(count: 50_000)], failing: true))
                         try? await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
                     } else {
-                        try await store.store(try entry(Data(count: 50_000)), for: key)
+                        try await store.store(try entry(body(50_000, round)), for: key)
                     }
                     if way == "removed" { try await store.remove(key) }
                     if way == "removed with others" { try await store.removeAll { !$0.url.hasSuffix("kept") } }
@@ -352,7 +352,7 @@ extension CacheStoreSuite {
             try await store.store(try entry("used"), for: CacheKey("used"))
             try await store.store(try entry("unused"), for: CacheKey("unused"))
             for round in 0..<60 {
-                try await store.store(try entry(Data(count: 40_000)), for: CacheKey("body \(round)"))
+                try await store.store(try entry(body(40_000, round)), for: CacheKey("body \(round)"))
                 try expect(
                     try await text(CacheKey("used"), in: store) == "used", "an entry that was read recently was evicted"
                 )
@@ -368,6 +368,9 @@ extension CacheStoreSuite {
                 "another entry was evicted although there was room")
         },
     ]
+
+    /// Bodies differ, because a store may keep equal bodies once.
+    private static func body(_ count: Int, _ round: Int) -> Data { Data(repeating: UInt8(round), count: count) }
 }
 
 /// A body whose second chunk waits until the test opens the body.
