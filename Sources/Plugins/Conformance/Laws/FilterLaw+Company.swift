@@ -130,7 +130,10 @@ extension FilterLaw {
         of exchange: LawExchange, _ expected: LawTrace, _ came: LawTrace, _ permissions: Permissions
     ) -> LawViolation? {
         guard let cancellation = exchange.cancellation else { return nil }
-        let isExcused = permissions.mayRespond || permissions.kinds.contains(.error)
+        // A filter that changes responses may discard a body, and then the caller doesn't read it.
+        let isReplaced =
+            permissions.kinds.contains(.response) && cancellation == .whileReading && came.outcome.response != nil
+        let isExcused = permissions.mayRespond || permissions.kinds.contains(.error) || isReplaced
         let isReached = came.isReached && expected.isReached
         if isReached, !isExcused, came.outcome.kind != expected.outcome.kind {
             return LawViolation(
