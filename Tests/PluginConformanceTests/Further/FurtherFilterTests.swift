@@ -21,6 +21,8 @@ enum FurtherFilters {
     private static let write = LawExchange(.put, "\(home)/a", body: .text("law"))
     private static let slow = LawExchange(
         replies: [LawReply(delay: .seconds(30)), LawReply(failure: .cannotConnect)])
+    private static let redirected = LawExchange(
+        replies: [LawReply(302, headers: [.location: away]), LawReply()])
     private static let coded = LawExchange(
         .post, headers: [.contentEncoding: "x-law"], body: .text(String(repeating: "law ", count: 100)))
     private static let plain = LawExchange(.post, body: .text(String(repeating: "law ", count: 100)))
@@ -74,6 +76,22 @@ enum FurtherFilters {
             testDescription: "a failure of the second attempt ends the first, which would succeed",
             law: .response, exchanges: [slow], wrong: { TwoReads(waitsForSuccess: false) },
             right: { TwoReads(waitsForSuccess: true) }),
+        Pair(
+            testDescription: "a stored response hides the error of another filter", law: .errors,
+            exchanges: [LawExchange()], wrong: { SavedReads(onlyOffline: false) },
+            right: { SavedReads(onlyOffline: true) }),
+        Pair(
+            testDescription: "a field that authenticates follows a redirect to another origin", law: .credentials,
+            exchanges: [redirected], wrong: { TenantField(isSensitive: false) },
+            right: { TenantField(isSensitive: true) }),
+        Pair(
+            testDescription: "a stream is signed like an empty body", law: .signatures,
+            exchanges: [LawExchange(.post, body: .stream(["law"]))], wrong: { ByteSignature(readsStreams: false) },
+            right: { ByteSignature(readsStreams: true) }),
+        Pair(
+            testDescription: "a date in Retry-After is ignored", law: .pauses,
+            exchanges: [LawExchange(replies: [LawReply(503, headers: [.retryAfter: "60"]), LawReply()])],
+            wrong: { HostPause(readsDates: false) }, right: { HostPause(readsDates: true) }),
     ]
 }
 

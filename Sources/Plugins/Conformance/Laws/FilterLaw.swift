@@ -35,7 +35,7 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     public static let all = [
         request, distinction, coding, count, repetition, response, arrival, bystanders, concurrency, time, release,
         separation, history, abandonment, acceptance, coherence, recovery,
-        ending, live, setback, endurance,
+        ending, live, setback, endurance, errors, credentials, signatures, pauses,
     ]
 
     /// The law's name.

@@ -46,7 +46,11 @@ final class LawProbe: Filter {
         defer { call.note { $0.sends[number - 1].end = LawTrace.Moment(time: time.now) } }
         var exchange = exchange
         exchange.tags[LawCallTag.self] = LawSendTag(call: call, number: number)
-        do { return try await next(exchange) } catch {
+        do {
+            // The server ends a call with too many requests.
+            if let refusal = call.refusal, number <= LawCall.most { throw refusal }
+            return try await next(exchange)
+        } catch {
             call.note { $0.sends[number - 1].failure = LawTrace.name(of: error) }
             throw error
         }

@@ -141,6 +141,8 @@ final class LawCall: Sendable {
     /// The stage before which the call's task is cancelled.
     let cancelledBefore: FilterStages?
     let arrival: Arrival
+    /// An error that an inner filter throws instead of sending a request.
+    let refusal: (any Error)?
 
     enum Arrival {
         /// As the exchange and the delivery determine.
@@ -153,9 +155,10 @@ final class LawCall: Sendable {
 
     init(
         _ exchange: LawExchange, isShared: Bool = false, users: [UserMark] = [], notices: HTTPHeaders = [:],
-        heldBy gate: Gate? = nil, cancelledBefore stage: FilterStages? = nil, arrival: Arrival = .asDelivered
+        heldBy gate: Gate? = nil, cancelledBefore stage: FilterStages? = nil, arrival: Arrival = .asDelivered,
+        refusedWith refusal: (any Error)? = nil
     ) {
-        self.arrival = arrival
+        (self.arrival, self.refusal) = (arrival, refusal)
         (self.exchange, self.isShared, self.users, self.notices) = (exchange, isShared, users, notices)
         (self.gate, cancelledBefore) = (gate, stage)
     }
