@@ -136,10 +136,14 @@ extension FilterLaw {
             let isOther = body.contains(text) || outcome.response?.headers["X-Law-C"] == "law-first"
             guard isOther else { continue }
             return LawViolation(
-                expected: "the response to \(second.method) \(second.url)",
-                came: "the response to \(first.method) \(first.url)")
+                expected: "the response to \(summary(of: second))", came: "the response to \(summary(of: first))")
         }
         return nil
+    }
+
+    private static func summary(of exchange: LawExchange) -> String {
+        let fields = exchange.headers.isEmpty ? "" : " with \(LawCode.headers(exchange.headers))"
+        return "\(exchange.method) \(exchange.url)\(fields)"
     }
 
     private static let template = LawTag(URLTemplate.self, "/v1/{law}")
