@@ -45,7 +45,7 @@ extension FilterLaw {
 
     /// The law that the fields of an authenticating filter stay at the origin for which it adds them.
     public static let credentials = FilterLaw(
-        "credentials", "law: the credential that an authenticating filter adds isn't sent to another origin after a redirect",
+        "credentials", "law: an authenticating filter's credential isn't sent to another origin after a redirect",
         advice: """
             Mark the fields as sensitive, so a redirect to another origin removes them, or add them in the stage \
             `.hop`, if `exchange.isTrusted`. A filter without credentials doesn't need the trait `.authenticates`.
