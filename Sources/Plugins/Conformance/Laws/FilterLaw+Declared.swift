@@ -91,7 +91,7 @@ extension FilterLaw {
     /// Fields that a filter may add to each request, and that don't tell who sends it.
     private static let harmless: Set<HTTPHeaderName> = [
         .accept, .acceptEncoding, .acceptLanguage, .cacheControl, .contentEncoding, .contentLength, .contentType,
-        .userAgent, "Date", "Prefer", "traceparent", "tracestate",
+        .userAgent, .date, "Prefer", "traceparent", "tracestate",
     ]
 
     /// The law that a streamed body isn't signed as an empty one.
@@ -161,7 +161,7 @@ extension FilterLaw {
             }
             let date = Date(timeIntervalSince1970: 1_000_000_000)
             var dated = exchange
-            dated.replies[0].headers["Date"] = HTTPDate.format(date)
+            dated.replies[0].headers[.date] = HTTPDate.format(date)
             let inSeconds = dated
             dated.replies[0].headers[.retryAfter] = HTTPDate.format(date + TimeInterval(seconds))
             var courses: [[String]] = []
