@@ -118,10 +118,9 @@ public final class ExchangeRecorder: Accessory {
         let sockets = state.running.all.compactMap(\.known.socket)
             .sorted { $0.handshake.start < $1.handshake.start }
         let ended = state.exchanges.all + sockets.map { EndedExchange($0.handshake, $0.ending) }
-        var secrets = secrets.withLock { $0 }
-        defer { self.secrets.withLock { $0 = secrets } }
         return Recording(
-            exchanges: ended.map { $0.masked(&secrets, isKept: isKept) }, activities: state.activities.all,
+            exchanges: withSecrets { secrets in ended.map { $0.masked(&secrets, isKept: isKept) } },
+            activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
             metrics: state.metrics)
     }
@@ -194,14 +193,21 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func maskEnded() {
-        var secrets = secrets.withLock { $0 }
-        defer { self.secrets.withLock { $0 = secrets } }
-        while let (exchange, position) = nextToMask() {
-            let cost = exchange.mask(&secrets)
-            state.withLock { state in
-                if state.exchanges[position] === exchange { state.exchanges.setCost(cost, at: position) }
+        withSecrets { secrets in
+            while let (exchange, position) = nextToMask() {
+                let cost = exchange.mask(&secrets)
+                state.withLock { state in
+                    if state.exchanges[position] === exchange { state.exchanges.setCost(cost, at: position) }
+                }
             }
         }
+    }
+
+    /// Doesn't hold the lock while exchanges are masked, so a reader doesn't wait for the recorder's queue.
+    private func withSecrets<Value>(_ mask: (inout HeaderSecrets) -> Value) -> Value {
+        var known = secrets.withLock { $0 }
+        defer { secrets.withLock { $0 = known } }
+        return mask(&known)
     }
 
     private func nextToMask() -> (EndedExchange, position: Int)? {

@@ -100,12 +100,7 @@ struct FurtherFilterTests {
     private func check(
         _ pair: FurtherFilters.Pair, _ make: @escaping @Sendable () -> any Filter
     ) async throws {
-        // `check` takes any number of exchanges, but no array.
-        if pair.exchanges.count == 2 {
-            try await pair.law.check(make, pair.exchanges[0], pair.exchanges[1])
-        } else {
-            try await pair.law.check(make, pair.exchanges[0])
-        }
+        try await pair.law.check(make, all: pair.exchanges)
     }
 
     @Test("a law refuses a filter with the mistake", arguments: FurtherFilters.all)

@@ -17,14 +17,7 @@ struct LaterWrongFilter: Sendable, CustomTestStringConvertible {
 
     /// Expects that the law refuses the filter.
     func expectRefusal() async {
-        // `check` takes any number of exchanges, but no array.
-        let failure = await #expect(throws: ConformanceFailure.self) {
-            if exchanges.count == 2 {
-                try await law.check(make, exchanges[0], exchanges[1])
-            } else {
-                try await law.check(make, exchanges[0])
-            }
-        }
+        let failure = await #expect(throws: ConformanceFailure.self) { try await law.check(make, all: exchanges) }
         #expect(failure?.name == law.name)
     }
 
@@ -79,11 +72,9 @@ struct LaterPluginTests {
 
     @Test("no law refuses a right filter", arguments: LaterPlugins.filters.filter { !$0.isWrong })
     func right(later: FreshFilter) async throws {
-        let cases = FilterConformance.cases(
+        try await FilterConformance.checkLaws(
             for: later.make, secrets: later.secrets,
-            laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration),
-            within: .seconds(600), gracePeriod: .seconds(300))
-        for each in cases where each.name.hasPrefix("law: ") { try await each.run() }
+            laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration))
     }
 
     @Test("a law refuses an accessory that writes the fields of interim responses and of trailers")

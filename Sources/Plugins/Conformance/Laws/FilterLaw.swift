@@ -50,6 +50,12 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     public func check(
         _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], _ exchanges: LawExchange...
     ) async throws {
+        try await check(make, effects: effects, all: exchanges)
+    }
+
+    package func check(
+        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], all exchanges: [LawExchange]
+    ) async throws {
         let filters = FilterBench(make: make, secrets: [], gracePeriod: .seconds(5))
         let bench = LawBench(filters: filters, effects: effects)
         guard let violation = try await confirmed(bench, exchanges) else { return }

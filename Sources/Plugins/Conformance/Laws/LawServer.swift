@@ -1,0 +1,133 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// The transport of the laws. It answers a request with the replies of the call's exchange.
+final class LawServer: ConnectingTransport {
+    let running = Atomic(0)
+    /// The number of requests whose response is delayed by the clock.
+    let delayed = Atomic(0)
+    private let clock: LawClock
+
+    init(_ clock: LawClock) { self.clock = clock }
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        clock.noteActivity()
+        running.add(1, ordering: .acquiringAndReleasing)
+        defer { running.subtract(1, ordering: .acquiringAndReleasing) }
+        guard let tag = options.tags[LawCallTag.self] else {
+            // The filter created this request, or removed the call's tags.
+            return .text("ok", for: request)
+        }
+        let (call, exchange) = (tag.call, tag.call.exchange)
+        if tag.number > LawCall.most {
+            call.note { $0.isEndless = true }
+            call.cancel()
+            try await Gate().wait(within: .seconds(3_600))
+        }
+        let body = try await received(request)
+        call.note { trace in
+            let index = tag.number - 1
+            trace.sends[index].body = body
+            trace.sends[index].http = request
+            trace.sends[index].timeout = options.timeout
+            trace.sends[index].priority = options.priority
+            trace.sends[index].isStreamed = options.delivery == .stream
+            trace.isReached = true
+        }
+        let isCounted = !exchange.isStreamed
+        options.report(
+            .progress(TransferProgress(sent: Int64(body.count), totalToSend: isCounted ? Int64(body.count) : nil)))
+        options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"] + call.notices))
+        try await call.gate?.wait(within: .seconds(3_600))
+        let reply = exchange.reply(to: tag.number).validating(request, of: exchange)
+        if reply.delay > .zero {
+            delayed.add(1, ordering: .relaxed)
+            defer { delayed.subtract(1, ordering: .relaxed) }
+            try await clock.sleep(until: clock.now.advanced(by: reply.delay))
+        }
+        if exchange.cancellation == .onTheWire { try await cancel(call) }
+        var response = HTTPResponse(
+            to: request, status: reply.status, headers: reply.headers, version: "HTTP/1.1")
+        let isBodiless = request.method == .head || [204, 304].contains(reply.status)
+        switch reply.body {
+        case _ where isBodiless: if let failure = reply.failure { throw ErrandError(failure, "conformance") }
+        case .stream(let chunks, _) where exchange.isStreamed, .awaitedStream(let chunks) where exchange.isStreamed:
+            let isAwaiting = if case .awaitedStream = reply.body { true } else { false }
+            response.body = HTTPBody(
+                source: call.keep(
+                    LawSource(
+                        chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
+                        cancelsAfterFirst: exchange.cancellation == .whileReading, arrival: call.arrival, clock: clock))
+            )
+        default:
+            if let failure = reply.failure { throw ErrandError(failure, "conformance") }
+            let data = reply.body.data
+            // A transport returns the head before the body if the status may decide.
+            let isCollected = call.arrival == .atOnce || options.collectsBody(ofStatus: reply.status)
+            response.body =
+                isCollected || exchange.isStreamed || data.isEmpty
+                ? HTTPBody(data)
+                : HTTPBody(
+                    length: Int64(data.count),
+                    source: call.keep(
+                        LawSource([reply.body.text], of: call, arrival: call.arrival, clock: clock, bytes: data)))
+        }
+        options.report(
+            .progress(
+                TransferProgress(
+                    sent: Int64(body.count), totalToSend: isCounted ? Int64(body.count) : nil,
+                    received: Int64(reply.body.data.count),
+                    totalToReceive: isCounted ? Int64(isBodiless ? 0 : reply.body.data.count) : nil)))
+        options.report(.timings(Self.timings(of: exchange, number: tag.number)))
+        options.report(.trailers(["X-Law-A": "trailer"] + call.notices))
+        return response
+    }
+
+    func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
+        throw ErrandError(.transportUnavailable, "conformance")
+    }
+
+    /// Returns times in every form in which transports report them: complete, all zero, for a reused connection, and
+    /// partly unknown.
+    private static func timings(of exchange: LawExchange, number: Int) -> TransferTimings {
+        var timings = TransferTimings()
+        switch exchange.url.utf8.count % 4 {
+        case 0: return timings
+        case 1:
+            (timings.queued, timings.requestSent, timings.firstByte) = (.zero, .zero, .zero)
+            timings.isReusedConnection = true
+        case 2: (timings.firstByte, timings.bytesReceived) = (.milliseconds(2), 0)
+        default:
+            (timings.queued, timings.nameLookup, timings.connected) = (.zero, .milliseconds(1), .milliseconds(2))
+            (timings.secured, timings.requestSent, timings.firstByte) = (.milliseconds(3), .zero, .milliseconds(4))
+            (timings.httpVersion, timings.remoteAddress) = ("HTTP/1.1", "[::1]:443")
+        }
+        (timings.total, timings.attempt, timings.hop) = (.zero, number, 1)
+        return timings
+    }
+
+    /// Cancels a call during its transfer. Returns only if other calls share the transfer.
+    private func cancel(_ call: LawCall) async throws {
+        if !call.isShared {
+            call.cancel()
+            return try await Gate().wait(within: .seconds(3_600))
+        }
+        // Other calls need time to join the transfer.
+        for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
+        call.cancel()
+        for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func received(_ request: HTTPRequest) async throws -> Data {
+        if let data = request.body.data { return data }
+        return request.body.isNone ? Data() : try await request.body.open().collect(upTo: 1 << 20)
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate static func + (fields: HTTPHeaders, others: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(Array(fields) + Array(others))
+    }
+}
