@@ -7,7 +7,7 @@ extension FilterConformance {
     /// Runs the laws on a filter that must keep them.
     static func checkLaws(
         for make: @escaping @Sendable () -> any Filter, secrets: [String] = [], effects: [FilterEffect] = [],
-        laws: LawOptions = LawOptions(rounds: 30, budget: .seconds(600))
+        laws: LawOptions = LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration)
     ) async throws {
         let cases = cases(
             for: make, effects: effects, secrets: secrets, laws: laws, within: .seconds(600),

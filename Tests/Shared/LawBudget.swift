@@ -8,7 +8,10 @@ package enum LawBudget {
 
     /// The rounds for plugins that keep every law. The seed is fixed, so more rounds find more faults only after a
     /// change.
-    package static let rounds = 15 * factor
+    package static let rounds = 10 * factor
+
+    /// The rounds for the right forms of plugins that are wrong on purpose.
+    package static let fewRounds = 5 * factor
 
     /// Whether to run a case. With a large budget, only laws run. A debug build doesn't measure memory, which takes
     /// hundreds of thousands of calls while other tests allocate; the suites in release do.

@@ -58,7 +58,9 @@ struct FurtherTransportTests {
         "the suite accepts correct transports, such as a transport with eight concurrent requests",
         arguments: accepted.indices)
     func right(index: Int) async throws {
-        for each in TransportConformance.cases(for: Self.accepted[index], laws: LawOptions(rounds: 10)) {
+        for each in TransportConformance.cases(
+            for: Self.accepted[index], laws: LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration))
+        {
             do { try await each.run() } catch { Issue.record("\(error)") }
         }
     }

@@ -30,7 +30,8 @@ struct UnseenTransportTests {
 
     @Test("no law refuses a right transport")
     func right() async throws {
-        let cases = TransportConformance.cases(for: { SmallPieces() }, laws: LawOptions(rounds: 10))
+        let cases = TransportConformance.cases(
+            for: { SmallPieces() }, laws: LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration))
         for each in cases where each.feature == .laws { try await each.run() }
     }
 }

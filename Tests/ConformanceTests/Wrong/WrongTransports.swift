@@ -290,9 +290,9 @@ extension AlteredTransport {
             return try await base.send(request, options: options)
         },
         AlteredTransport("yields often") { request, options, base in
-            for _ in 0..<200 { await Task.yield() }
+            for _ in 0..<40 { await Task.yield() }
             let response = try await base.send(request, options: options)
-            for _ in 0..<200 { await Task.yield() }
+            for _ in 0..<40 { await Task.yield() }
             return response
         },
         .response("lowercases names of fields") { response in

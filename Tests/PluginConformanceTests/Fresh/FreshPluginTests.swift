@@ -9,7 +9,7 @@ struct FreshPluginTests {
     private func cases(of fresh: FreshFilter) -> [PluginConformanceCase] {
         FilterConformance.cases(
             for: fresh.make, secrets: fresh.secrets,
-            laws: LawOptions(rounds: fresh.isWrong ? 60 : LawBudget.rounds, budget: LawBudget.duration),
+            laws: LawOptions(rounds: fresh.isWrong ? 60 : LawBudget.fewRounds, budget: LawBudget.duration),
             within: .seconds(600),
             gracePeriod: .seconds(fresh.isWrong ? 1 : 300))
     }

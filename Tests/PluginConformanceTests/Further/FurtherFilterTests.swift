@@ -112,6 +112,11 @@ struct FurtherFilterTests {
     @Test("a law accepts the right form", arguments: FurtherFilters.all)
     func right(pair: FurtherFilters.Pair) async throws { try await check(pair, pair.right) }
 
+    @Test("a send may end a little later than its call")
+    func lateSends() async throws {
+        try await FilterLaw.release.check({ LateEnd() }, LawExchange(cancellation: .onTheWire))
+    }
+
     @Test("copies of requests, which a filter sends elsewhere, don't confuse the cases")
     func copies() async throws {
         let cases = FilterConformance.cases(
@@ -121,5 +126,28 @@ struct FurtherFilterTests {
         let quick = cases.filter { each in words.contains { each.name.contains($0) } }
         #expect(quick.count >= words.count)
         for each in quick { try await each.run() }
+    }
+}
+
+/// Returns at a cancellation, and cancels its request a little later.
+private struct LateEnd: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let (responses, call) = AsyncThrowingStream<HTTPResponse, any Error>.makeStream()
+        let send = Task.detached {
+            do {
+                call.yield(try await next(exchange))
+                call.finish()
+            } catch { call.finish(throwing: error) }
+        }
+        return try await withTaskCancellationHandler {
+            for try await response in responses { return response }
+            throw CancellationError()
+        } onCancel: {
+            call.finish(throwing: CancellationError())
+            Task.detached {
+                try await Task.sleep(for: .milliseconds(20))
+                send.cancel()
+            }
+        }
     }
 }

@@ -100,7 +100,8 @@ struct KindPluginTests {
         _ make: @escaping @Sendable () -> Subject
     ) async throws {
         let cases = AccessoryConformance.cases(
-            for: make, output: output, outcomes: outcomes, laws: LawOptions(rounds: 60, budget: .seconds(600)),
+            for: make, output: output, outcomes: outcomes,
+            laws: LawOptions(rounds: isRight ? LawBudget.fewRounds : 60, budget: LawBudget.duration),
             within: .seconds(600), gracePeriod: .seconds(300))
         if isRight {
             for each in cases where each.name.hasPrefix("law: ") { try await each.run() }

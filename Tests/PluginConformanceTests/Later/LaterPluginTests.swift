@@ -72,9 +72,7 @@ struct LaterPluginTests {
 
     @Test("no law refuses a right filter", arguments: LaterPlugins.filters.filter { !$0.isWrong })
     func right(later: FreshFilter) async throws {
-        try await FilterConformance.checkLaws(
-            for: later.make, secrets: later.secrets,
-            laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration))
+        try await FilterConformance.checkLaws(for: later.make, secrets: later.secrets)
     }
 
     @Test("a law refuses an accessory that writes the fields of interim responses and of trailers")

@@ -97,7 +97,8 @@ struct UnseenPluginTests {
     @Test("no law refuses a right accessory")
     func lines() async throws {
         let cases = AccessoryConformance.cases(
-            for: { BatchedLines() }, output: { $0.output }, laws: LawOptions(rounds: 20, budget: .seconds(600)))
+            for: { BatchedLines() }, output: { $0.output },
+            laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration))
         for each in cases where each.name.hasPrefix("law: ") { try await each.run() }
     }
 }

@@ -134,7 +134,7 @@ struct AccessoryLaw: RandomLaw {
             for _ in 0..<24 {
                 let call = await run.begin(LawCall(exchange))
                 // Clears the trace, because an accessory may keep the request, and the request refers to the trace.
-                call.note { $0 = LawTrace() }
+                call.clearTrace()
             }
             return HeapMeter.bytes() - before
         }

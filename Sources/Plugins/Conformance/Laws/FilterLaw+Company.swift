@@ -103,7 +103,7 @@ extension FilterLaw {
             if let violation = cancellationViolation(of: exchange, expected, came.trace, permissions) {
                 return violation
             }
-            came.note { $0 = LawTrace() }
+            came.clearTrace()
             // A filter may keep a response's body for other calls, but not the call.
             let mayKeepBodies = permissions.mayRespond
             let isGone: @Sendable () -> Bool = {

@@ -43,7 +43,7 @@ final class LawProbe: Filter {
             return state.trace.sends.count
         }
         let time = exchange.time
-        defer { call.note { $0.sends[number - 1].end = LawTrace.Moment(time: time.now) } }
+        defer { call.noteSend(number) { $0.end = LawTrace.Moment(time: time.now) } }
         var exchange = exchange
         exchange.tags[LawCallTag.self] = LawSendTag(call: call, number: number)
         do {
@@ -51,7 +51,7 @@ final class LawProbe: Filter {
             if let refusal = call.refusal, number <= LawCall.most { throw refusal }
             return try await next(exchange)
         } catch {
-            call.note { $0.sends[number - 1].failure = LawTrace.name(of: error) }
+            call.noteSend(number) { $0.failure = LawTrace.name(of: error) }
             throw error
         }
     }

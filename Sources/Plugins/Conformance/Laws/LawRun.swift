@@ -192,6 +192,15 @@ final class LawCall: Sendable {
 
     func note(_ change: (inout LawTrace) -> Void) { state.withLock { change(&$0.trace) } }
 
+    /// Changes the record of a send. A late send may find that its record is gone, because a law clears the trace after
+    /// the call's end.
+    func noteSend(_ number: Int, _ change: (inout LawTrace.Send) -> Void) {
+        note { if $0.sends.count >= number { change(&$0.sends[number - 1]) } }
+    }
+
+    /// Removes everything that the call has recorded.
+    func clearTrace() { note { $0 = LawTrace() } }
+
     func keep(_ source: LawSource) -> LawSource {
         references.withLock { $0.bodies.append(WeakSource(source: source)) }
         return source

@@ -27,15 +27,14 @@ final class LawServer: ConnectingTransport {
             try await Gate().wait(within: .seconds(3_600))
         }
         let body = try await received(request)
-        call.note { trace in
-            let index = tag.number - 1
-            trace.sends[index].body = body
-            trace.sends[index].http = request
-            trace.sends[index].timeout = options.timeout
-            trace.sends[index].priority = options.priority
-            trace.sends[index].isStreamed = options.delivery == .stream
-            trace.isReached = true
+        call.noteSend(tag.number) { send in
+            send.body = body
+            send.http = request
+            send.timeout = options.timeout
+            send.priority = options.priority
+            send.isStreamed = options.delivery == .stream
         }
+        call.note { $0.isReached = true }
         let isCounted = !exchange.isStreamed
         options.report(
             .progress(TransferProgress(sent: Int64(body.count), totalToSend: isCounted ? Int64(body.count) : nil)))

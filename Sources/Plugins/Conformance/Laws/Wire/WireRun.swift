@@ -57,11 +57,10 @@ final class WireRun: Sendable {
     func releaseTransport() async -> Bool {
         transport.withLock { $0 = nil }
         let other = elsewhere.withLock { $0 }
-        do {
-            try await origin.server.waitUntilNoConnections(within: patience)
-            try await other?.server.waitUntilNoConnections(within: patience)
-        } catch { return false }
-        return true
+        return await isMet(within: patience) { slice in
+            try await origin.server.waitUntilNoConnections(within: slice)
+            try await other?.server.waitUntilNoConnections(within: slice)
+        }
     }
 
     func play(_ exchange: WireExchange) async throws -> WireTrace {
@@ -78,7 +77,9 @@ final class WireRun: Sendable {
         for scene in scenes + [held] { stage.add(scene) }
         defer { for scene in scenes + [held] { stage.remove(scene) } }
         async let end = play(held)
-        _ = try? await held.state.wait(for: "the silent exchange", within: patience) { $0.isServed ? true : nil }
+        await isMet(within: patience) { slice in
+            _ = try await held.state.wait(for: "the silent exchange", within: slice) { $0.isServed ? true : nil }
+        }
         let traces = try await play(scenes)
         held.mayBeCancelled.open()
         _ = try await end
@@ -159,16 +160,19 @@ final class WireRun: Sendable {
             return scene.state.read { $0.trace }
         }
         if scene.exchange.isCancelled || scene.exchange.isDropped {
-            let isClosed = try? await scene.state.wait(for: "a closed connection", within: patience) { state in
-                state.isLeft ? true : nil
+            let isClosed = await isMet(within: patience) { slice in
+                _ = try await scene.state.wait(for: "a closed connection", within: slice) { $0.isLeft ? true : nil }
             }
-            scene.state.update { $0.trace.isClosed = isClosed == true }
+            scene.state.update { $0.trace.isClosed = isClosed }
         }
         scene.finished.open()
         scene.openAll()
-        _ = try? await scene.state.wait(for: "the end", within: patience) { $0.isOver ? true : nil }
-        let end = ContinuousClock.now.advanced(by: patience)
-        while !scene.remains.isEmpty, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+        await isMet(within: patience) { slice in
+            _ = try await scene.state.wait(for: "the end", within: slice) { $0.isOver ? true : nil }
+        }
+        for _ in 0..<Int(patience / .milliseconds(2)) where !scene.remains.isEmpty {
+            try? await Task.sleep(for: .milliseconds(2))
+        }
         return scene.state.read { state in
             state.trace.remains = scene.remains
             state.trace.requests = state.requests
@@ -178,9 +182,24 @@ final class WireRun: Sendable {
     }
 
     private func ended(_ scene: WireScene, within limit: Duration) async -> Bool {
-        let isEnded = try? await scene.state.wait(for: "the end", within: limit) { state in
-            state.isEnded || state.isOver && state.trace.sent == nil ? true : nil
+        await isMet(within: limit) { slice in
+            _ = try await scene.state.wait(for: "the end", within: slice) { state in
+                state.isEnded || state.isOver && state.trace.sent == nil ? true : nil
+            }
         }
-        return isEnded == true
+    }
+
+    /// Waits in short slices until `wait` succeeds, and returns `false` after the limit. On a busy machine, each slice
+    /// ends late, so a transport that waits as long for its turns isn't taken for one that hangs.
+    @discardableResult
+    private func isMet(within limit: Duration, _ wait: (_ slice: Duration) async throws -> Void) async -> Bool {
+        let slice = min(limit, .milliseconds(100))
+        for _ in 0..<Int(limit / slice) {
+            do {
+                try await wait(slice)
+                return true
+            } catch {}
+        }
+        return false
     }
 }
