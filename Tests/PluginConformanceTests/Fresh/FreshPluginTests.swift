@@ -32,7 +32,7 @@ struct FreshPluginTests {
 
     @Test("no law refuses a right filter", arguments: FreshFilter.all.filter { !$0.isWrong })
     func right(fresh: FreshFilter) async throws {
-        for each in cases(of: fresh) where each.isLaw { try await each.run() }
+        for each in cases(of: fresh) where each.isLaw && LawBudget.includes(each.name) { try await each.run() }
     }
 
     @Test(

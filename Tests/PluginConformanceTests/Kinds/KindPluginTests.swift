@@ -104,7 +104,9 @@ struct KindPluginTests {
             laws: LawOptions(rounds: isRight ? LawBudget.fewRounds : 60, budget: LawBudget.duration),
             within: .seconds(600), gracePeriod: .seconds(300))
         if isRight {
-            for each in cases where each.name.hasPrefix("law: ") { try await each.run() }
+            for each in cases where each.name.hasPrefix("law: ") && LawBudget.includes(each.name) {
+                try await each.run()
+            }
             return
         }
         let each = try #require(cases.first { $0.name.contains(name) })

@@ -50,29 +50,10 @@ final class LawServer: ConnectingTransport {
         var response = HTTPResponse(
             to: request, status: reply.status, headers: reply.headers, version: "HTTP/1.1")
         let isBodiless = request.method == .head || [204, 304].contains(reply.status)
-        switch reply.body {
-        case _ where isBodiless: if let failure = reply.failure { throw ErrandError(failure, "conformance") }
-        case .stream(let chunks, _) where exchange.isStreamed, .awaitedStream(let chunks) where exchange.isStreamed:
-            let isAwaiting = if case .awaitedStream = reply.body { true } else { false }
-            response.body = HTTPBody(
-                source: call.keep(
-                    LawSource(
-                        chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
-                        cancelsAfterFirst: exchange.cancellation == .whileReading, arrival: call.arrival, clock: clock))
-            )
-        default:
-            if let failure = reply.failure { throw ErrandError(failure, "conformance") }
-            let data = reply.body.data
-            // A transport returns the head before the body if the status may decide.
-            let isCollected = call.arrival == .atOnce || options.collectsBody(ofStatus: reply.status)
-            response.body =
-                isCollected || exchange.isStreamed || data.isEmpty
-                ? HTTPBody(data)
-                : HTTPBody(
-                    length: Int64(data.count),
-                    source: call.keep(
-                        LawSource([reply.body.text], of: call, arrival: call.arrival, clock: clock, bytes: data)))
-        }
+        response.body =
+            isBodiless
+            ? .empty : self.body(of: reply, for: call, isCollected: options.collectsBody(ofStatus: reply.status))
+        if let failure = reply.failure, response.body.data != nil { throw ErrandError(failure, "conformance") }
         options.report(
             .progress(
                 TransferProgress(
@@ -82,6 +63,26 @@ final class LawServer: ConnectingTransport {
         options.report(.timings(Self.timings(of: exchange, number: tag.number)))
         options.report(.trailers(["X-Law-A": "trailer"] + call.notices))
         return response
+    }
+
+    /// Streams the body if the caller does, or if the transport returns the head first because its status may decide.
+    private func body(of reply: LawReply, for call: LawCall, isCollected: Bool) -> HTTPBody {
+        let isStreamed = call.exchange.isStreamed
+        switch reply.body {
+        case .stream(let chunks, _) where isStreamed, .awaitedStream(let chunks) where isStreamed:
+            let isAwaiting = if case .awaitedStream = reply.body { true } else { false }
+            let source = LawSource(
+                chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
+                cancelsAfterFirst: call.exchange.cancellation == .whileReading, arrival: call.arrival, clock: clock)
+            return HTTPBody(source: call.keep(source))
+        default:
+            let data = reply.body.data
+            if reply.failure != nil || isStreamed || isCollected || call.arrival == .atOnce || data.isEmpty {
+                return HTTPBody(data)
+            }
+            let source = LawSource([reply.body.text], of: call, arrival: call.arrival, clock: clock, bytes: data)
+            return HTTPBody(length: Int64(data.count), source: call.keep(source))
+        }
     }
 
     func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {

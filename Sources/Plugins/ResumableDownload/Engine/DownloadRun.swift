@@ -88,53 +88,12 @@ struct DownloadRun: Sendable {
             let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
-                switch try await attempt(state.plan) {
-                case .whole(let response):
-                    do { return try await finish(response) } catch let error as TransferError
-                        where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
-                    {
-                        // If the check fails, bytes of several responses may have been joined wrongly. The bytes of a
-                        // single response can't have been.
-                        let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
-                        try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
-                        continue
-                    }
-                case .damaged(let error):
-                    try refetch(&state, error, isWorthIt: true)
-                    continue
-                case .refused(let response):
-                    let madeProgress = state.mark.rises(to: file)
-                    guard isRepeatable, exchange.finalFailureCount == finalFailureCount,
-                        let wait = state.retry.wait(
-                            after: response, madeProgress: madeProgress, now: exchange.time.date)
-                    else { return response }
-                    await exchange.discard(response)
-                    // Several concurrent requests may be too many for the server, so the next attempt uses a single
-                    // segment.
-                    state.plan.segments = 1
-                    try await pause(
-                        for: wait, after: state.retry,
-                        because: "the server responded with \(ReasonPhrase.describing(response.status))")
-                    continue
-                case .coded(let coding):
-                    order.report(.decoding(coding: coding))
-                    try startOver()
-                    state.plan = AttemptPlan(usesRanges: false, segments: 1, decodes: true)
-                    continue
-                case .elsewhere(let url):
-                    try await handleOtherSource(&state, url)
-                    continue
-                case .startOver(let reason, let ranges):
-                    try restart(&state, reason)
-                    state.plan.usesRanges = state.plan.usesRanges && ranges
-                    guard isRepeatable, state.retry.countRestart() else {
-                        throw TransferError(.changedTooOften, reason)
-                    }
-                    continue
-                }
-            } catch {
-                failure = error
-            }
+                let outcome = try await attempt(state.plan)
+                let response = try await handle(
+                    outcome, &state, receivedBefore: before, finalFailuresBefore: finalFailureCount)
+                if let response { return response }
+                continue
+            } catch { failure = error }
             try Task.checkCancellation()
             if failure is PauseInterruption { continue }
             if failure is AnotherUser {
@@ -150,6 +109,48 @@ struct DownloadRun: Sendable {
             if madeProgress { state.otherSource = nil }
             try await pause(for: wait, after: state.retry, because: TransferNotice.reason(for: failure))
         }
+    }
+
+    /// Returns the response that ends the download, or prepares the next attempt.
+    private func handle(
+        _ outcome: Outcome, _ state: inout RunState, receivedBefore before: Int64,
+        finalFailuresBefore finalFailureCount: Int
+    ) async throws -> HTTPResponse? {
+        switch outcome {
+        case .whole(let response):
+            do { return try await finish(response) } catch let error as TransferError
+                where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
+            {
+                // If the check fails, bytes of several responses may have been joined wrongly. The bytes of a single
+                // response can't have been.
+                let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
+                try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
+            }
+        case .damaged(let error):
+            try refetch(&state, error, isWorthIt: true)
+        case .refused(let response):
+            let madeProgress = state.mark.rises(to: file)
+            guard isRepeatable, exchange.finalFailureCount == finalFailureCount,
+                let wait = state.retry.wait(after: response, madeProgress: madeProgress, now: exchange.time.date)
+            else { return response }
+            await exchange.discard(response)
+            // Several concurrent requests may be too many for the server, so the next attempt uses a single segment.
+            state.plan.segments = 1
+            try await pause(
+                for: wait, after: state.retry,
+                because: "the server responded with \(ReasonPhrase.describing(response.status))")
+        case .coded(let coding):
+            order.report(.decoding(coding: coding))
+            try startOver()
+            state.plan = AttemptPlan(usesRanges: false, segments: 1, decodes: true)
+        case .elsewhere(let url):
+            try await handleOtherSource(&state, url)
+        case .startOver(let reason, let ranges):
+            try restart(&state, reason)
+            state.plan.usesRanges = state.plan.usesRanges && ranges
+            guard isRepeatable, state.retry.countRestart() else { throw TransferError(.changedTooOften, reason) }
+        }
+        return nil
     }
 
     private struct RunState {

@@ -69,7 +69,7 @@ struct WireBench: Sendable {
 }
 
 extension TransportLaw: RandomLaw {
-    static let patience: [Duration] = [.seconds(2), .seconds(60)]
+    static let patience: [Duration] = [.seconds(2), .seconds(20)]
     static let shrinking = LawShrinking(
         patience: [.milliseconds(500), .seconds(1)], time: .seconds(10), keepsKind: true)
 
