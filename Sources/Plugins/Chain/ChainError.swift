@@ -19,7 +19,7 @@ import ErrandMessageSyntax
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
-    /// The step's index, from 0, in the order in which steps began. Parts of a batch count as steps too.
+    /// The step's index, from 0, in the order in which steps began. A batch or a chain counts as one step.
     public let index: Int
     /// The step's name. See ``ChainStepResult/label``.
     public let label: String
