@@ -20,7 +20,7 @@ private func start(directory: URL, me: String) async throws {
     let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, filters: [cache])
 
     let news = try await agent.send(GetNews(userID: me))
-    print(news.http.source)  // network, or cache with its age and the reason: "hit; ttl=120"
+    print(news.http.source)  // network, or cache with its age and the reason: "hit; ttl=120; …"
 }
 
 private struct Keyed: CacheableRequest {

@@ -99,7 +99,7 @@ private struct Hooks: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart: show("before the call")
-        case .sending: show("after sending")
+        case .sending: show("before the request")
         case .received: show("after the response")
         case .willStop(.success): show("before success")
         case .willStop(.failure): show("before failure")
@@ -223,7 +223,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         let error = await #expect(throws: BusinessCode.Refused.self) { try await agent().send(Search(text: "a")) }
         #expect(error?.code == 7)
         #expect(
-            lines.all == ["before the call", "after sending", "after the response", "before failure", "after failure"])
+            lines.all == ["before the call", "before the request", "after the response", "before failure", "after failure"])
     }
 
     @Test("hooks run before and after success and failure, in order, around the callbacks")
@@ -233,7 +233,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         _ = try await handle.value
         #expect(
             lines.all == [
-                "before the call", "after sending", "after the response", "before success", "callback",
+                "before the call", "before the request", "after the response", "before success", "callback",
                 "after success",
             ])
     }

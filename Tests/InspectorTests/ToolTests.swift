@@ -90,6 +90,9 @@ struct ToolTests {
         }
         #expect(try await handle.value.value.count == 3000)
         #expect(start.duration(to: time.now) >= .milliseconds(3500))
+        let notes = try visit.activities().first?["noteList"] as? [[String: Any]] ?? []
+        #expect(
+            notes.compactMap { $0["text"] as? String } == ["delayed by 0.5 seconds", "limited to 1000 bytes a second"])
     }
 
     @Test("settings out of range are clamped, and invalid settings are refused")

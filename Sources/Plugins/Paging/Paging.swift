@@ -23,8 +23,8 @@ extension FailureCode<PagingError> {
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
     /// The page's "next" link isn't a URL, so the rest of the list is unknown.
     public static var invalidLink: Self { Self("invalidLink", 3) }
-    /// 1,000 consecutive pages had no new items. Each of them was empty but named a next page, or all their items were
-    /// equal.
+    /// More than 1,000 consecutive pages had no new items. Each of them was empty but named a next page, or all their
+    /// items were equal.
     public static var endlessList: Self { Self("endlessList", 4) }
 }
 

@@ -21,6 +21,7 @@ struct ToolFilter: Filter {
         if let status = plan.failure { return try Self.fail(with: status, exchange) }
         let response = try await next(exchange)
         guard plan.bandwidth > 0 else { return response }
+        exchange.note("inspector", "limited to \(plan.bandwidth) bytes a second")
         return try await Self.slowed(response, plan.bandwidth, exchange)
     }
 
