@@ -97,8 +97,8 @@ public final class RequestMetrics: Filter, Accessory {
         }
     }
 
-    /// Returns "hit", "hit-stale", or why the request was forwarded (RFC 9211, section 2.2), followed by "revalidated"
-    /// if the server confirmed the stored response. Returns nil for anything else.
+    /// Returns "hit", "hit-stale", "revalidated" if the server confirmed the stored response, or why the request was
+    /// forwarded (RFC 9211, section 2.2). Returns nil for anything else.
     private static func result(_ status: CacheStatus) -> String? {
         if status.isHit { return status.timeToLive.map { $0 < 0 } == true ? "hit-stale" : "hit" }
         guard let forward = status.forward else { return nil }
