@@ -11,7 +11,8 @@ extension Multipart {
     /// ]
     /// ```
     ///
-    /// Names and file names may contain any characters. The header escapes line breaks and quotes.
+    /// In a form, the header escapes line breaks and quotes in names and file names. Other control characters, except
+    /// tabs, make the request fail.
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
