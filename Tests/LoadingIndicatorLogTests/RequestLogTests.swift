@@ -148,6 +148,10 @@ struct RequestLogTests {
                 }
                 """)
         #expect(records.all.last?.responseBody == "(image/png, 3 bytes)")
+        let feed = Data("<feed><token>a1b2c3d4</token><title>News</title></feed>".utf8)
+        _ = try await agent(.data(feed, contentType: "application/atom+xml"), log).send(Post())
+        await log.flush()
+        #expect(records.all.last?.responseBody == "<feed><token>•••</token><title>News</title></feed>")
         #expect(first.description.contains("\n  < {\n  <   \"id\": 7,"))
     }
 

@@ -310,10 +310,11 @@ import Testing
         server.expireAccessTokens()
         #expect(try await agent.send(Call<String>(.get, "api")).value == "/api")
         #expect(server.refreshes == 2 && store.base.load() == session.token && errors.count == 1)
-        // The user is signed out here even if the store can't be emptied.
+        // The user is signed out here and at the server, even if the store can't be emptied.
         store.isFailing = true
+        let refreshToken = session.token?.refreshToken
         await #expect(throws: FailingStore.Failed.self) { try await session.signOut() }
-        #expect(!session.isSignedIn)
+        #expect(!session.isSignedIn && server.edit { $0.revoked } == [refreshToken])
     }
 
     @Test("the closure signs in once for all calls, again if a token can't be refreshed, and can return nil")

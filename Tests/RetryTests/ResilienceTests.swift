@@ -41,7 +41,7 @@ import Testing
             ([.attemptTimeout(.seconds(1)), .breaker], "doesn't count"),
             ([.breaker, .hostLimit(limits)], "probe"),
             ([faults, .standardResilience], "the breaker doesn't see"),
-            ([.standardResilience, .retry], "their attempts multiply"),
+            ([.standardResilience, .retry], "both filters retry"),
             ([.breaker, .breaker], "either can reject it"),
         ]
         for (filters, reason) in wrong {

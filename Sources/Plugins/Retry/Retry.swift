@@ -54,7 +54,7 @@ public struct RetryFilter: Filter {
         switch outer {
         case is HedgeFilter:
             "each of the two hedged requests would be retried separately"
-        case is RetryFilter: "both filters retry, so their attempts multiply; use only one of them"
+        case is RetryFilter: "both filters retry, and the outer one only what the inner one doesn't; use only one"
         default: nil
         }
     }

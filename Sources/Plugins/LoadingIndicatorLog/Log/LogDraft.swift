@@ -134,7 +134,7 @@ final class LogDraft: Sendable {
 }
 
 enum LogBody {
-    /// Returns a body as text: JSON, forms and text with their content, and other bodies as a description of their
+    /// Returns a body as text: JSON, forms, XML and text with their content, and other bodies as a description of their
     /// size.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
@@ -145,7 +145,8 @@ enum LogBody {
         guard case .shown(let masked) = redactor.body(data, contentType: contentType) else { return size }
         if type == "application/json" || type.hasSuffix("+json") { return JSONIndenter.text(masked) + rest }
         if type == "application/x-www-form-urlencoded" { return String(decoding: masked, as: UTF8.self) + rest }
-        guard type.hasPrefix("text/"), !data.contains(0) else { return size }
+        let isText = type.hasPrefix("text/") || type == "application/xml" || type.hasSuffix("+xml")
+        guard isText, !data.contains(0) else { return size }
         return String(decoding: masked, as: UTF8.self) + rest
     }
 }

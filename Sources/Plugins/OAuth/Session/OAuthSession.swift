@@ -88,15 +88,20 @@ public final class OAuthSession: Sendable {
     ///
     /// When the method returns or throws, requests no longer carry the token, and a running refresh can't restore it.
     /// The session cancels its own refresh. If another process refreshes the token, the session waits for that refresh
-    /// first, with a `FileTokenStore` for at most two minutes. Throws the store's error, or ``OAuthError`` if the
-    /// server couldn't revoke the token.
+    /// first, with a `FileTokenStore` for at most two minutes. If the store can't be emptied, the token is still
+    /// revoked, and the method then throws the store's error. Throws ``OAuthError`` if the server couldn't revoke the
+    /// token.
     public func signOut() async throws {
         let current = authentication.credential
         vault.begin()
         authentication.signOut()
-        let stored = try await vault.removeAll()
-        guard let token = current ?? stored, try await client.server().revocationEndpoint != nil else { return }
-        try await client.revoke(token)
+        let removal = await vault.removeAll()
+        do {
+            if let token = current ?? removal.token, try await client.server().revocationEndpoint != nil {
+                try await client.revoke(token)
+            }
+        } catch { throw removal.error ?? error }
+        if let error = removal.error { throw error }
     }
 }
 

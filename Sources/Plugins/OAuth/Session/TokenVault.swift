@@ -80,19 +80,27 @@ final class TokenVault: Sendable {
         }
     }
 
-    func removeAll() async throws -> OAuthToken? {
-        do { return try await store.exclusively { try await removeAtOnce() } } catch {
+    /// Removes the stored token, and returns the token even if it can't be removed.
+    func removeAll() async -> Removal {
+        do { return try await store.exclusively { await removeAtOnce() } } catch {
             // The task was cancelled, or the time limit passed.
-            return try await removeAtOnce()
+            return await removeAtOnce()
         }
     }
 
-    private func removeAtOnce() async throws -> OAuthToken? {
-        try await inTurn { vault in
-            let token = try? await vault.store.load()
-            try await vault.store.remove()
-            return token
-        }
+    struct Removal: Sendable {
+        var token: OAuthToken?
+        var error: (any Error)?
+    }
+
+    private func removeAtOnce() async -> Removal {
+        do {
+            return try await inTurn { vault in
+                let token = try? await vault.store.load()
+                do { try await vault.store.remove() } catch { return Removal(token: token, error: error) }
+                return Removal(token: token)
+            }
+        } catch { return Removal(error: error) }
     }
 
     /// Cancelling the caller doesn't cancel the operation, so a write always finishes.
