@@ -223,7 +223,9 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         let error = await #expect(throws: BusinessCode.Refused.self) { try await agent().send(Search(text: "a")) }
         #expect(error?.code == 7)
         #expect(
-            lines.all == ["before the call", "before the request", "after the response", "before failure", "after failure"])
+            lines.all == [
+                "before the call", "before the request", "after the response", "before failure", "after failure",
+            ])
     }
 
     @Test("hooks run before and after success and failure, in order, around the callbacks")
