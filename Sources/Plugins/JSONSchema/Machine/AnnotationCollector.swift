@@ -47,7 +47,8 @@ extension SchemaValidator {
     /// Records the annotations of a lane's schema and of the schemas that it applies to the same value. Drops them if
     /// the value doesn't fit.
     @inline(never) mutating func annotate(
-        _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
+        _ text: Span<UInt8>, lane index: Int, of state: StateIndex, results first: Int, isFrame: Bool, at start: Int,
+        depth: Int
     ) {
         guard machine.results[first + index] != 0 else {
             collector?.drop(first + index)
@@ -117,7 +118,7 @@ extension SchemaValidator {
         // don't have.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
-        guard read(text, start, root, 0) != nil else { return nil }
+        guard read(text, from: start, root, base: 0) != nil else { return nil }
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: text.count, depth: 0) }
         guard problems.count == 0, let collector, !collector.isFull else { return nil }
         guard let lane = lanes.firstIndex(of: program.root) else { return [] }

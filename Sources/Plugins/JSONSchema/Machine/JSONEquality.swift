@@ -4,16 +4,16 @@ import ErrandJSONValidation
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
     /// Takes time proportional to the length of the values, at any depth.
-    static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
+    static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, and b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
-            Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
+            Bytes.equal(a, aRange.lowerBound, to: b, bRange.lowerBound, count: aRange.count)
         {
             return true
         }
         let (first, second) = (ValueOutline(a, aRange), ValueOutline(b, bRange))
         var open = [(0, 0)]
         while let (one, other) = open.popLast() {
-            guard let pairs = first.pairs(one, a, second, other, b) else { return false }
+            guard let pairs = first.pairs(of: one, in: a, with: second, at: other, in: b) else { return false }
             open += pairs
         }
         return true
@@ -61,12 +61,12 @@ private struct ValueOutline {
 
     /// Returns the parts that must be equal, or `nil` if the values already differ.
     func pairs(
-        _ index: Int, _ text: Span<UInt8>, _ other: ValueOutline, _ otherIndex: Int, _ otherText: Span<UInt8>
+        of index: Int, in text: Span<UInt8>, with other: ValueOutline, at otherIndex: Int, in otherText: Span<UInt8>
     ) -> [(Int, Int)]? {
         guard index < parts.count, otherIndex < other.parts.count else { return nil }
         let (a, b) = (parts[index], other.parts[otherIndex])
         guard a.isContainer, b.isContainer else {
-            return !a.isContainer && !b.isContainer && Self.areEqual(a, text, b, otherText) ? [] : nil
+            return !a.isContainer && !b.isContainer && Self.areEqual(a, text, and: b, otherText) ? [] : nil
         }
         guard text[a.start] == otherText[b.start] else { return nil }
         let (mine, others) = (children(index), other.children(otherIndex))
@@ -98,7 +98,7 @@ private struct ValueOutline {
         JSONContent(parts[index].start + 1, parts[index].end - 1).decoded(in: text)
     }
 
-    private static func areEqual(_ a: Part, _ aText: Span<UInt8>, _ b: Part, _ bText: Span<UInt8>) -> Bool {
+    private static func areEqual(_ a: Part, _ aText: Span<UInt8>, and b: Part, _ bText: Span<UInt8>) -> Bool {
         switch (aText[a.start], bText[b.start]) {
         case (JSONGrammar.quote, JSONGrammar.quote):
             JSONContent(a.start + 1, a.end - 1).decoded(in: aText)
@@ -138,7 +138,7 @@ struct UniqueSet {
         let outcome = table.insert(entry) { other in
             guard other.array == array, other.length == digest.length else { return false }
             compared += range.count + other.range.count
-            return JSONEquality.areEqual(text, other.range, text, range)
+            return JSONEquality.areEqual(text, other.range, and: text, range)
         }
         self.compared += compared
         return outcome

@@ -41,7 +41,7 @@ struct SchemaKeyTables {
     @inline(never) private func isLongNext(_ rule: Int, _ text: Span<UInt8>, _ p: Int) -> Bool {
         let length = Int(rules[rule].length)
         return text.count - p > length && text[p + length] == JSONGrammar.quote
-            && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
+            && Bytes.equal(text, p, to: pool.span, Int(rules[rule].text), count: length)
     }
 
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
@@ -50,29 +50,30 @@ struct SchemaKeyTables {
 
     /// Returns the string's index in the set, or -1.
     func find(
-        _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
+        _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, hasEscapes: Bool, hash: UInt64
     ) -> Int {
         var slot = Int(truncatingIfNeeded: hash) & keys.mask
         while true {
             let index = Int(slots[keys.firstSlot + slot])
             if index < 0 { return -1 }
-            if isText(index, of: keys, text, content, hasEscapes) { return index }
+            if isText(index, of: keys, text, content, hasEscapes: hasEscapes) { return index }
             slot = (slot + 1) & keys.mask
         }
     }
 
     func find(_ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys) -> Int {
         let hasEscapes = content.hasEscapes(in: text)
-        return find(text, content, in: keys, hasEscapes, KeyHash.hash(text, content, hasEscapes: hasEscapes))
+        return find(
+            text, content, in: keys, hasEscapes: hasEscapes, hash: KeyHash.hash(text, content, hasEscapes: hasEscapes))
     }
 
     private func isText(
-        _ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool
+        _ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool
     ) -> Bool {
         let rule = rules[keys.firstRule + index]
         if hasEscapes { return bytes(index, of: keys).elementsEqual(content.decoded(in: text)) }
         return content.count == Int(rule.length)
-            && Bytes.equal(text, content.start, pool.span, Int(rule.text), count: content.count)
+            && Bytes.equal(text, content.start, to: pool.span, Int(rule.text), count: content.count)
     }
 
     func bytes(_ index: Int, of keys: SchemaKeys) -> ArraySlice<UInt8> {
@@ -106,18 +107,18 @@ struct SchemaTagTable {
             var value = JSONGrammar.skipSpace(in: text, from: p + keys.length(0, of: key) + 2)
             guard value < text.count, text[value] == JSONGrammar.colon else { return (nil, 0) }
             value = JSONGrammar.skipSpace(in: text, from: value + 1)
-            return (value < text.count ? number(text, value, keys, tag) : nil, 0)
+            return (value < text.count ? number(text, at: value, keys, tag) : nil, 0)
         }
         var search = MemberSearch(in: text, from: start, budget: budget)
         let outcome = search.find(in: text) { keys.find(text, $0, in: key) == 0 }
         return switch outcome {
-        case .value(let value): (number(text, value, keys, tag), search.skipped)
+        case .value(let value): (number(text, at: value, keys, tag), search.skipped)
         case .missing: (count - 1, search.skipped)
         case .unreadable: (nil, search.skipped)
         }
     }
 
-    private func number(_ text: Span<UInt8>, _ p: Int, _ keys: SchemaKeyTables, _ tag: SchemaTag) -> Int? {
+    private func number(_ text: Span<UInt8>, at p: Int, _ keys: SchemaKeyTables, _ tag: SchemaTag) -> Int? {
         let other = literals + 3
         switch text[p] {
         case JSONGrammar.quote:

@@ -340,7 +340,7 @@ extension SchemaMachine {
         plan.first = keys.isEmpty ? -1 : 0
         if !names.roots.isEmpty { plan.names = finish(names, of: state, lanes, program) }
         if patterns.isEmpty {
-            plan.other = member(nil, [], plan, of: state, program)
+            plan.other = member(nil, matching: [], in: plan, of: state, program)
         } else {
             variants.append([:])
             plan.variants = variants.count - 1
@@ -350,7 +350,7 @@ extension SchemaMachine {
 
     /// `key` is `nil` for any key that no lane names. `matches` has one bit for each pattern that the key matches.
     mutating func member(
-        _ key: [UInt8]?, _ matches: [UInt64], _ plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
+        _ key: [UInt8]?, matching matches: [UInt64], in plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {
         let lanes = Array(arena.lanes(of: state))
         var matched: Set<Int32> = []

@@ -196,11 +196,12 @@ struct StateBuilder {
             lanes.append(lane)
         }
         return Self.state(
-            lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, &arena)
+            lanes, gates: gates, branches: branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program,
+            &arena)
     }
 
     static func state(
-        _ lanes: [SchemaLane], _ gates: [LaneGate], _ branches: [Int32], roots: [Int32], _ program: SchemaProgram,
+        _ lanes: [SchemaLane], gates: [LaneGate], branches: [Int32], roots: [Int32], _ program: SchemaProgram,
         _ arena: inout SchemaArena
     ) -> StateIndex {
         var state = SchemaState(

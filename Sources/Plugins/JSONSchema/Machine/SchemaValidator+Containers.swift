@@ -167,7 +167,7 @@ extension SchemaValidator {
         let plan = frame.object < 0 ? nil : machine.arena.objectPlans[Int(frame.object)]
         var entry = -1
         if let plan, plan.keys.count > 0 {
-            entry = machine.arena.keys.find(text, content, in: plan.keys, hasEscapes, hash)
+            entry = machine.arena.keys.find(text, content, in: plan.keys, hasEscapes: hasEscapes, hash: hash)
         }
         if let plan, entry >= 0 {
             let last = Int(frame.entry)
@@ -195,9 +195,10 @@ extension SchemaValidator {
             }
         }
         guard let plan else { return scan.index }
-        guard let transition = transition(text, entry, content, hasEscapes, p, depth) else { return nil }
+        guard let transition = transition(text, entry: entry, content, hasEscapes: hasEscapes, at: p, depth: depth)
+        else { return nil }
         take(transition)
-        if plan.names >= 0 { guard settleName(text, plan.names, p..<scan.index, depth) else { return nil } }
+        if plan.names >= 0 { guard settleName(text, plan.names, in: p..<scan.index, depth: depth) else { return nil } }
         return scan.index
     }
 
@@ -218,7 +219,7 @@ extension SchemaValidator {
     }
 
     private mutating func transition(
-        _ text: Span<UInt8>, _ entry: Int, _ content: JSONContent, _ hasEscapes: Bool, _ p: Int, _ depth: Int
+        _ text: Span<UInt8>, entry: Int, _ content: JSONContent, hasEscapes: Bool, at p: Int, depth: Int
     ) -> TransitionIndex? {
         let plan = machine.arena.objectPlans[Int(frame.object)]
         if entry >= 0 {
@@ -229,7 +230,7 @@ extension SchemaValidator {
         }
         var matches = [UInt64](repeating: 0, count: (plan.patternCount + 63) / 64)
         for bit in 0..<plan.patternCount {
-            switch match(text, machine.arena.numbers[plan.firstPattern + bit], content, hasEscapes) {
+            switch match(text, machine.arena.numbers[plan.firstPattern + bit], content, hasEscapes: hasEscapes) {
             case .matches: matches[bit / 64] |= 1 << UInt64(bit % 64)
             case .differs: break
             case .exceeded:
@@ -242,12 +243,12 @@ extension SchemaValidator {
         defer { charge() }
         if entry >= 0 {
             let key = Array(machine.arena.keys.bytes(entry, of: plan.keys))
-            let made = machine.member(key, matches, plan, of: frame.state, program)
+            let made = machine.member(key, matching: matches, in: plan, of: frame.state, program)
             machine.arena.entries[plan.firstEntry + entry].transition = made
             return made
         }
         if let known = machine.variants[plan.variants][matches] { return known }
-        let made = machine.member(nil, matches, plan, of: frame.state, program)
+        let made = machine.member(nil, matching: matches, in: plan, of: frame.state, program)
         machine.variants[plan.variants][matches] = made
         machine.arena.count(128 + matches.count * 8)
         return made

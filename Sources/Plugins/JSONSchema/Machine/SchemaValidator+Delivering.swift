@@ -5,7 +5,7 @@ extension SchemaValidator {
     /// Delivers the results of a part's lanes to the innermost frame, which encloses the part. `results` is where the
     /// part's results start.
     @inline(__always) mutating func deliver(
-        _ text: Span<UInt8>, _ results: Int, _ range: Range<Int>, _ digest: ValueDigest, _ depth: Int
+        _ text: Span<UInt8>, results: Int, of range: Range<Int>, digest: ValueDigest, depth: Int
     ) -> Bool {
         let transition = machine.arena.transitions[Int(frame.transition)]
         steps &-= transition.wireCount
@@ -18,7 +18,7 @@ extension SchemaValidator {
         } else {
             deliverAll(results, range.lowerBound)
         }
-        if frame.hashes { return addDigest(text, digest, range, depth) }
+        if frame.hashes { return addDigest(text, digest, of: range, depth: depth) }
         return true
     }
 
@@ -68,7 +68,7 @@ extension SchemaValidator {
     }
 
     @inline(never) private mutating func addDigest(
-        _ text: Span<UInt8>, _ digest: ValueDigest, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ digest: ValueDigest, of range: Range<Int>, depth: Int
     ) -> Bool {
         if frame.isObject {
             let key = valueHash.text(text, frame.key..<frame.keyEnd)

@@ -4,8 +4,8 @@ extension SchemaValidator {
     /// Returns whether a lane's gates hold, according to the results of their branches. If the lane is hard, reports
     /// the gates that don't hold or adds them to `unexplained`. `isFrame` is `false` for a scalar.
     @inline(never) mutating func gatesHold(
-        _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,
-        _ depth: Int
+        _ text: Span<UInt8>, of lane: SchemaLane, in state: StateIndex, results: Int, isFrame: Bool, at start: Int,
+        depth: Int
     ) -> Bool {
         var holds = true
         let whole = machine.arena.states[Int(state)]
@@ -31,7 +31,7 @@ extension SchemaValidator {
                 passes = found == 1
                 if found > 1 {
                     holds = false
-                    if lane.isHard { several(text, lane, gateIndex, found, depth, start) }
+                    if lane.isHard { several(text, of: lane, gate: gateIndex, found: found, depth: depth, at: start) }
                     continue
                 }
             case .not: passes = !refersToHolding(first, results)
@@ -47,7 +47,7 @@ extension SchemaValidator {
             holds = false
             guard lane.isHard else { return false }
             switch gate.kind {
-            case .not: forbidden(text, lane, gateIndex, depth, start)
+            case .not: forbidden(text, of: lane, gate: gateIndex, depth: depth, at: start)
             case .condition:
                 let isThen = refersToHolding(first, results)
                 unexplained.append((lane.node, gateIndex * 4 + (isThen ? 1 : 2)))
@@ -64,7 +64,7 @@ extension SchemaValidator {
     // MARK: Unevaluated parts
 
     /// Fails the lane if no other lane evaluates one of its pending parts.
-    @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
+    @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count
         guard parts.contains(where: { pending[$0].fate.lane == index }) else { return }
@@ -81,7 +81,7 @@ extension SchemaValidator {
             guard lane.isHard else { return }
             found.append(part)
         }
-        if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
+        if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, of: lane, depth: depth) }
     }
 
     /// Returns the lanes whose annotations a lane of the innermost frame receives, as bits. These lanes hold, and the

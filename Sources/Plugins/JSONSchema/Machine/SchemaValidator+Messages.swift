@@ -7,15 +7,17 @@ extension SchemaValidator {
     /// Counts a problem, and creates its text only if the list isn't full. A derived problem follows from the results
     /// of other schemas.
     mutating func report(
-        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: Int,
-        _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of lane: SchemaLane, _ keyword: String, depth: Int, at p: Int,
+        expected: @autoclosure () -> String, found: @autoclosure () -> String, isDerived: Bool = false
     ) {
-        report(text, kind, lane.node, keyword, depth, p, expected(), found(), isDerived: isDerived)
+        report(
+            text, kind, of: lane.node, keyword, depth: depth, at: p, expected: expected(), found: found(),
+            isDerived: isDerived)
     }
 
     @inline(never) mutating func report(
-        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ node: Int32, _ keyword: String, _ depth: Int, _ p: Int,
-        _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of node: Int32, _ keyword: String, depth: Int, at p: Int,
+        expected: @autoclosure () -> String, found: @autoclosure () -> String, isDerived: Bool = false
     ) {
         if isWeighing {
             weight += depth == weighBase && kind == .type ? 1_000 : keyword == "/const" || keyword == "/enum" ? 30 : 3
@@ -32,27 +34,28 @@ extension SchemaValidator {
     @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ lane: SchemaLane, _ depth: Int, at p: Int) {
         guard lane.isNever else {
             return report(
-                text, .type, lane, "/type", depth, p, MessageText.list(Self.kindWords(lane)), Self.kindWord(text[p]))
+                text, .type, of: lane, "/type", depth: depth, at: p, expected: MessageText.list(Self.kindWords(lane)),
+                found: Self.kindWord(text[p]))
         }
         let isMember = depth > 0 && frame(at: depth).isObject
         report(
-            text, isMember ? .unexpectedKey : .value, lane, "", depth, p, isMember ? "no other key" : "no value",
-            Self.kindWord(text[p]))
+            text, isMember ? .unexpectedKey : .value, of: lane, "", depth: depth, at: p,
+            expected: isMember ? "no other key" : "no value", found: Self.kindWord(text[p]))
     }
 
     @inline(never) mutating func otherThan(
-        _ text: Span<UInt8>, _ constants: Int32, _ lane: SchemaLane, _ depth: Int, _ p: Int
+        _ text: Span<UInt8>, _ constants: Int32, of lane: SchemaLane, depth: Int, at p: Int
     ) {
         let rule = program.constants[Int(constants)]
         let words = rule.words.isEmpty ? "no value" : MessageText.list(rule.words)
         report(
-            text, .value, lane, rule.isConst ? "/const" : "/enum", depth, p, words,
-            "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
+            text, .value, of: lane, rule.isConst ? "/const" : "/enum", depth: depth, at: p, expected: words,
+            found: "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
     }
 
     @inline(never) mutating func missing(
-        _ text: Span<UInt8>, _ key: @autoclosure () -> String, _ lane: SchemaLane, _ keyword: String, _ depth: Int,
-        _ p: Int
+        _ text: Span<UInt8>, _ key: @autoclosure () -> String, of lane: SchemaLane, _ keyword: String, depth: Int,
+        at p: Int
     ) {
         if isWeighing { return weight += 10 }
         problems.note(.missing, isDerived: rereads > 0)
@@ -64,22 +67,23 @@ extension SchemaValidator {
     }
 
     @inline(never) mutating func several(
-        _ text: Span<UInt8>, _ lane: SchemaLane, _ gate: Int, _ found: Int, _ depth: Int, _ p: Int
+        _ text: Span<UInt8>, of lane: SchemaLane, gate: Int, found: Int, depth: Int, at p: Int
     ) {
         let rule = program.nodes[Int(lane.node)].gates[gate]
         let words = "a value that fits exactly one of \(rule.nodes.count) schemas"
-        report(text, .value, lane, rule.keyword, depth, p, words, "a value that fits \(found) of them", isDerived: true)
+        report(
+            text, .value, of: lane, rule.keyword, depth: depth, at: p, expected: words,
+            found: "a value that fits \(found) of them", isDerived: true)
     }
 
-    @inline(never) mutating func forbidden(_ text: Span<UInt8>, _ lane: SchemaLane, _ gate: Int, _ depth: Int, _ p: Int)
-    {
+    @inline(never) mutating func forbidden(_ text: Span<UInt8>, of lane: SchemaLane, gate: Int, depth: Int, at p: Int) {
         report(
-            text, .value, lane, program.nodes[Int(lane.node)].gates[gate].keyword, depth, p,
-            "a value that does not fit a schema", "one that fits", isDerived: true)
+            text, .value, of: lane, program.nodes[Int(lane.node)].gates[gate].keyword, depth: depth, at: p,
+            expected: "a value that does not fit a schema", found: "one that fits", isDerived: true)
     }
 
     @inline(never) mutating func unevaluated(
-        _ text: Span<UInt8>, _ parts: [PendingPart], _ lane: SchemaLane, _ depth: Int
+        _ text: Span<UInt8>, _ parts: [PendingPart], of lane: SchemaLane, depth: Int
     ) {
         let isObject = frame.isObject
         let keyword = isObject ? "/unevaluatedProperties" : "/unevaluatedItems"
@@ -190,43 +194,44 @@ extension SchemaValidator {
                     gate.nodes.count == 1
                     ? "a value that fits a schema" : "a value that fits one of \(gate.nodes.count) schemas"
                 report(
-                    text, .value, node, gate.keyword, depth, start, words, Self.kindWord(text[start]), isDerived: true)
+                    text, .value, of: node, gate.keyword, depth: depth, at: start, expected: words,
+                    found: Self.kindWord(text[start]), isDerived: true)
                 if isWeighing || problems.isFull { continue }
-                if let best = closest(text, gate.nodes, range, depth) { _ = reread(text, best, range, depth) }
+                if let best = closest(text, of: gate.nodes, in: range, depth: depth) {
+                    _ = reread(text, against: best, in: range, depth: depth)
+                }
             case .condition:
                 let branch = gate.nodes[number % 4]
-                if isWeighing || problems.isFull || !reread(text, branch, range, depth) {
+                if isWeighing || problems.isFull || !reread(text, against: branch, in: range, depth: depth) {
                     report(
-                        text, .value, node, number % 4 == 1 ? "/then" : "/else", depth, start,
-                        "a value that fits a schema",
-                        Self.kindWord(text[start]), isDerived: true)
+                        text, .value, of: node, number % 4 == 1 ? "/then" : "/else", depth: depth, at: start,
+                        expected: "a value that fits a schema", found: Self.kindWord(text[start]), isDerived: true)
                 }
             default:
-                if isWeighing || problems.isFull || !reread(text, gate.nodes[0], range, depth) {
+                if isWeighing || problems.isFull || !reread(text, against: gate.nodes[0], in: range, depth: depth) {
                     report(
-                        text, .value, node, gate.keyword, depth, start, "a value that fits a schema",
-                        Self.kindWord(text[start]),
-                        isDerived: true)
+                        text, .value, of: node, gate.keyword, depth: depth, at: start,
+                        expected: "a value that fits a schema", found: Self.kindWord(text[start]), isDerived: true)
                 }
             }
         }
         return true
     }
 
-    private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
+    private mutating func reread(_ text: Span<UInt8>, against node: Int32, in range: Range<Int>, depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count
         let before = problems.count
         rereads += 1
         let others = unexplained
         unexplained = []
-        readAgain(text, node, range, depth)
+        readAgain(text, against: node, in: range, depth: depth)
         unexplained = others
         rereads -= 1
         return problems.count > before
     }
 
-    private mutating func closest(_ text: Span<UInt8>, _ nodes: [Int32], _ range: Range<Int>, _ depth: Int) -> Int32? {
+    private mutating func closest(_ text: Span<UInt8>, of nodes: [Int32], in range: Range<Int>, depth: Int) -> Int32? {
         var best: (node: Int32, weight: Int)?
         for node in nodes.prefix(Self.maximumBranches) {
             guard rereads < Self.maximumRereads, rereadBudget > 0 else { break }
@@ -234,7 +239,7 @@ extension SchemaValidator {
             (isWeighing, weight) = (true, 0)
             rereads += 1
             weighBase = depth
-            readAgain(text, node, range, depth)
+            readAgain(text, against: node, in: range, depth: depth)
             rereads -= 1
             isWeighing = false
             if weight < best?.weight ?? .max { best = (node, weight) }
@@ -243,11 +248,11 @@ extension SchemaValidator {
     }
 
     /// Reads a value again. Restores the stacks, even if reading ends early.
-    private mutating func readAgain(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) {
+    private mutating func readAgain(_ text: Span<UInt8>, against node: Int32, in range: Range<Int>, depth: Int) {
         let (results, words) = (resultTop, wordTop)
         let (inner, outer) = (frame, machine.frames.count)
         let root = machine.state([SchemaMachine.root(node, isHard: true)], program)
-        _ = read(text, range.lowerBound, root, depth)
+        _ = read(text, from: range.lowerBound, root, base: depth)
         machine.frames.truncate(to: outer)
         (frame, resultTop, wordTop) = (inner, results, words)
     }

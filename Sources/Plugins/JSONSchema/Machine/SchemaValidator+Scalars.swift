@@ -3,23 +3,23 @@ import ErrandJSONValidation
 
 extension SchemaValidator {
     @inline(never) mutating func settleScalar(
-        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
+        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, in range: Range<Int>, depth: Int, base: Int
     ) -> Bool {
-        guard scalar(text, state, kind, range, depth) else { return false }
+        guard scalar(text, state, kind, in: range, depth: depth) else { return false }
         if depth > base {
             let digest = frame.hashes ? valueHash.scalar(text, range) : ValueDigest(hash: 0, length: 0)
             if collector != nil { takeAnnotations(resultTop, range.lowerBound) }
-            guard deliver(text, resultTop, range, digest, depth) else { return false }
+            guard deliver(text, results: resultTop, of: range, digest: digest, depth: depth) else { return false }
         }
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
     mutating func settleName(
-        _ text: Span<UInt8>, _ names: TransitionIndex, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ names: TransitionIndex, in range: Range<Int>, depth: Int
     ) -> Bool {
         let transition = machine.arena.transitions[Int(names)]
         if machine.arena.states[Int(transition.state)].plain & ValueKind.string != 0 { return true }
-        guard scalar(text, transition.state, ValueKind.string, range, depth) else { return false }
+        guard scalar(text, transition.state, ValueKind.string, in: range, depth: depth) else { return false }
         for index in transition.firstWire..<transition.firstWire + transition.wireCount {
             let wire = machine.arena.wires[index]
             if machine.results[resultTop + Int(wire.child)] == 0 {
@@ -32,7 +32,7 @@ extension SchemaValidator {
     /// Stores the results after the results in use, until the next scalar replaces them. Returns `false` if reading
     /// stopped.
     private mutating func scalar(
-        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let found = machine.arena.states[Int(state)]
         let (count, firstLane) = (found.laneCount, found.firstLane)
@@ -48,21 +48,25 @@ extension SchemaValidator {
         collector?.clear(results..<results + count)
         for index in 0..<count {
             let lane = firstLane &+ index
-            var holds = machine.arena.lanes[lane].isPlain(kind) || check(text, lane, kind, range, depth)
+            var holds = machine.arena.lanes[lane].isPlain(kind) || check(text, lane, kind, in: range, depth: depth)
             if machine.arena.lanes[lane].gateCount > 0,
-                !gatesHold(text, machine.arena.lanes[lane], state, results, isFrame: false, start, depth)
+                !gatesHold(
+                    text, of: machine.arena.lanes[lane], in: state, results: results, isFrame: false, at: start,
+                    depth: depth)
             {
                 holds = false
             }
             machine.results[results &+ index] = holds ? 1 : 0
-            if collector != nil { annotate(text, index, state, results, isFrame: false, start, depth) }
+            if collector != nil {
+                annotate(text, lane: index, of: state, results: results, isFrame: false, at: start, depth: depth)
+            }
         }
         return true
     }
 
     /// Ignores the lane's gates. Reports the problem if the lane is hard.
     private mutating func check(
-        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let isHard = machine.arena.lanes[lane].isHard
         if machine.arena.lanes[lane].kinds & kind == 0 {
@@ -71,27 +75,27 @@ extension SchemaValidator {
         }
         var holds = true
         let (constant, enumeration) = (machine.arena.lanes[lane].constant, machine.arena.lanes[lane].enumeration)
-        if constant >= 0, !isConstant(text, constant, kind, range) {
+        if constant >= 0, !isConstant(text, constant, kind, in: range) {
             guard isHard else { return false }
-            otherThan(text, constant, machine.arena.lanes[lane], depth, range.lowerBound)
+            otherThan(text, constant, of: machine.arena.lanes[lane], depth: depth, at: range.lowerBound)
             holds = false
         }
-        if enumeration >= 0, !isConstant(text, enumeration, kind, range) {
+        if enumeration >= 0, !isConstant(text, enumeration, kind, in: range) {
             guard isHard else { return false }
-            otherThan(text, enumeration, machine.arena.lanes[lane], depth, range.lowerBound)
+            otherThan(text, enumeration, of: machine.arena.lanes[lane], depth: depth, at: range.lowerBound)
             holds = false
         }
         if kind == ValueKind.string {
-            if machine.arena.lanes[lane].string >= 0, !stringFits(text, lane, range, depth) { holds = false }
+            if machine.arena.lanes[lane].string >= 0, !stringFits(text, lane, in: range, depth: depth) { holds = false }
         } else if kind & ValueKind.number != 0 {
-            if !numberFits(text, lane, kind, range, depth) { holds = false }
+            if !numberFits(text, lane, kind, in: range, depth: depth) { holds = false }
         }
         return holds
     }
 
     // MARK: Constants
 
-    private func isConstant(_ text: Span<UInt8>, _ index: Int32, _ kind: UInt8, _ range: Range<Int>) -> Bool {
+    private func isConstant(_ text: Span<UInt8>, _ index: Int32, _ kind: UInt8, in range: Range<Int>) -> Bool {
         let constants = machine.constants[Int(index)]
         switch kind {
         case ValueKind.string:
@@ -116,7 +120,7 @@ extension SchemaValidator {
 
 extension SchemaValidator {
     mutating func numberFits(
-        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let number = machine.arena.lanes[lane].number
         let isFractional = machine.arena.lanes[lane].isIntegral && kind == ValueKind.fraction
@@ -129,7 +133,7 @@ extension SchemaValidator {
                 if !machine.arena.lanes[lane].isHard { return false }
             }
         }
-        return exactFits(text, lane, range, depth)
+        return exactFits(text, lane, in: range, depth: depth)
     }
 
     /// The range has at most 18 characters, including the sign.
@@ -146,14 +150,18 @@ extension SchemaValidator {
     }
 
     @inline(never) private mutating func exactFits(
-        _ text: Span<UInt8>, _ lane: Int, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, in range: Range<Int>, depth: Int
     ) -> Bool {
         let value = ExactDecimal(text, range)
         let start = range.lowerBound
         let (isHard, node) = (machine.arena.lanes[lane].isHard, machine.arena.lanes[lane].node)
         steps -= range.count / 8
         if machine.arena.lanes[lane].isIntegral, !value.isIntegral {
-            if isHard { report(text, .type, node, "/type", depth, start, "an integer", "a number with a fraction") }
+            if isHard {
+                report(
+                    text, .type, of: node, "/type", depth: depth, at: start, expected: "an integer",
+                    found: "a number with a fraction")
+            }
             return false
         }
         let number = machine.arena.lanes[lane].number
@@ -175,7 +183,9 @@ extension SchemaValidator {
                     cost > limits.maximumPatternSteps
                     ? "a number that can be checked in at most \(limits.maximumPatternSteps) steps"
                     : tooManySteps.expected
-                report(text, .limit, node, "/multipleOf", depth, start, words, "one that needs more")
+                report(
+                    text, .limit, of: node, "/multipleOf", depth: depth, at: start, expected: words,
+                    found: "one that needs more")
                 if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false
             }
@@ -184,7 +194,8 @@ extension SchemaValidator {
         }
         if isHard {
             for (keyword, words) in failed {
-                report(text, .value, node, keyword, depth, start, words, "another number")
+                report(
+                    text, .value, of: node, keyword, depth: depth, at: start, expected: words, found: "another number")
             }
         }
         return failed.isEmpty
@@ -193,7 +204,7 @@ extension SchemaValidator {
 
 extension SchemaValidator {
     mutating func stringFits(
-        _ text: Span<UInt8>, _ lane: Int, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, in range: Range<Int>, depth: Int
     ) -> Bool {
         let rule = machine.strings[Int(machine.arena.lanes[lane].string)]
         let (start, content) = (range.lowerBound, JSONContent(range.lowerBound + 1, range.upperBound - 1))
@@ -210,30 +221,34 @@ extension SchemaValidator {
                 if length < rule.minimum {
                     guard isHard else { return false }
                     let words = "a string of \(MessageText.counted("at least \(rule.minimum)", "character"))"
-                    report(text, .value, node, "/minLength", depth, start, words, "\(length)")
+                    report(
+                        text, .value, of: node, "/minLength", depth: depth, at: start, expected: words,
+                        found: "\(length)")
                     holds = false
                 } else if length > rule.maximum {
                     guard isHard else { return false }
                     let words = "a string of \(MessageText.counted("at most \(rule.maximum)", "character"))"
-                    report(text, .value, node, "/maxLength", depth, start, words, "\(length)")
+                    report(
+                        text, .value, of: node, "/maxLength", depth: depth, at: start, expected: words,
+                        found: "\(length)")
                     holds = false
                 }
             }
         }
         if rule.pattern >= 0 {
-            switch match(text, rule.pattern, content, content.hasEscapes(in: text)) {
+            switch match(text, rule.pattern, content, hasEscapes: content.hasEscapes(in: text)) {
             case .matches: break
             case .differs:
                 guard isHard else { return false }
                 let source = MessageText.shown(program.patterns[Int(rule.pattern)].source, limit: 100)
                 report(
-                    text, .value, node, "/pattern", depth, start, "a string that matches \(source)",
-                    "a string that does not")
+                    text, .value, of: node, "/pattern", depth: depth, at: start,
+                    expected: "a string that matches \(source)", found: "a string that does not")
                 holds = false
             case .exceeded:
                 holds = false
                 let (expected, found) = patternLimit(content)
-                report(text, .limit, node, "/pattern", depth, start, expected, found)
+                report(text, .limit, of: node, "/pattern", depth: depth, at: start, expected: expected, found: found)
             }
         }
         if let format = rule.format {
@@ -245,21 +260,21 @@ extension SchemaValidator {
             case false?:
                 guard isHard else { return false }
                 report(
-                    text, .value, node, "/format", depth, start, "a string in the format \(format.rawValue)",
-                    "a string that doesn't fit")
+                    text, .value, of: node, "/format", depth: depth, at: start,
+                    expected: "a string in the format \(format.rawValue)", found: "a string that doesn't fit")
                 holds = false
             case nil:
                 holds = false
                 report(
-                    text, .limit, node, "/format", depth, start,
-                    "a string short enough to check for the format \(format.rawValue)", "a longer one")
+                    text, .limit, of: node, "/format", depth: depth, at: start,
+                    expected: "a string short enough to check for the format \(format.rawValue)", found: "a longer one")
             }
         }
         return holds
     }
 
     mutating func match(
-        _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, _ hasEscapes: Bool
+        _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, hasEscapes: Bool
     ) -> PatternOutcome {
         let count = content.count
         if !hasEscapes, count <= limits.maximumPatternBytes, count <= limits.maximumPatternSteps,

@@ -96,6 +96,7 @@ extension StateBuilder {
             lane.firstGate = first
             lanes.append(lane)
         }
-        return self.state(lanes, gates, branches, roots: roots.compactMap { numbers[$0] }, program, &arena)
+        return self.state(
+            lanes, gates: gates, branches: branches, roots: roots.compactMap { numbers[$0] }, program, &arena)
     }
 }

@@ -62,20 +62,20 @@ struct SchemaValidator: ~Copyable, TextValidator {
     mutating func run(_ text: Span<UInt8>) {
         guard let p = firstByte(text) else { return }
         let root = machine.state([SchemaMachine.root(program.root, isHard: true)], program)
-        guard var rest = read(text, p, root, 0) else { return }
+        guard var rest = read(text, from: p, root, base: 0) else { return }
         rest = JSONGrammar.skipSpace(in: text, from: rest)
         if rest < text.count { stop(text, .end, at: rest, depth: 0) }
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
     /// Returns the index after the value, or `nil` if reading stopped.
-    mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
+    mutating func read(_ text: Span<UInt8>, from start: Int, _ root: StateIndex, base: Int) -> Int? {
         var p = start
         var depth = base
         var state = root
         var isQuiet = collector == nil
         values: while true {
-            guard p < text.count else { return stopped(text, .value, p, depth) }
+            guard p < text.count else { return stopped(text, .value, at: p, depth: depth) }
             let start = p
             let byte = text[p]
             var isOpen = false
@@ -84,7 +84,9 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth) else { return nil }
                 p = end
                 if machine.arena.states[Int(state)].plain & ValueKind.string == 0 || !isQuiet {
-                    guard settleScalar(text, state, ValueKind.string, start..<p, depth, base) else { return nil }
+                    guard settleScalar(text, state, ValueKind.string, in: start..<p, depth: depth, base: base) else {
+                        return nil
+                    }
                 }
             case 0x2D, 0x30...0x39:
                 let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
@@ -92,14 +94,14 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 p = end
                 let kind = isPlain ? ValueKind.integer : ValueKind.fraction
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
-                    guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
+                    guard settleScalar(text, state, kind, in: start..<p, depth: depth, base: base) else { return nil }
                 }
             case 0x74, 0x66, 0x6E:
                 guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return nil }
                 p = end
                 let kind = ValueKind.ofLiteral(byte)
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
-                    guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
+                    guard settleScalar(text, state, kind, in: start..<p, depth: depth, base: base) else { return nil }
                 }
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 depth &+= 1
@@ -113,7 +115,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
                 if p < text.count, text[p] == byte &+ 2 {
                     p &+= 1
-                    guard close(text, 0, p, depth, base) else { return nil }
+                    guard close(text, count: 0, at: p, depth: depth, base: base) else { return nil }
                     depth &-= 1
                 } else if isObject {
                     isOpen = true
@@ -123,14 +125,14 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     isQuiet = frame.isQuiet
                     continue values
                 }
-            default: return stopped(text, .value, p, depth)
+            default: return stopped(text, .value, at: p, depth: depth)
             }
             // After a value, reads closing brackets until another key or element follows.
             while !isOpen {
                 if depth == base { return p }
                 p = JSONGrammar.skipSpace(in: text, from: p)
                 guard p < text.count else {
-                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
                 }
                 let byte = text[p]
                 if byte == JSONGrammar.comma {
@@ -143,14 +145,18 @@ struct SchemaValidator: ~Copyable, TextValidator {
                     continue values
                 }
                 guard byte == (frame.isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
-                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
                 }
                 p &+= 1
-                guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
+                guard
+                    close(text, count: frame.isObject ? frame.count : frame.count &+ 1, at: p, depth: depth, base: base)
+                else { return nil }
                 depth &-= 1
             }
             // Usually, the same key followed the previous key in the last object.
-            guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
+            guard p < text.count, text[p] == JSONGrammar.quote else {
+                return stopped(text, .key, at: p, depth: depth - 1)
+            }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }
             guard let value = takeColon(text, key, depth) else { return nil }
@@ -162,7 +168,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
 
     @inline(__always)
     private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
-        scan.fault == .none ? scan.index : stopped(text, scan.fault, scan.index, depth)
+        scan.fault == .none ? scan.index : stopped(text, scan.fault, at: scan.index, depth: depth)
     }
 
     @inline(__always)
@@ -170,12 +176,14 @@ struct SchemaValidator: ~Copyable, TextValidator {
         var p = end
         if !(p < text.count && text[p] == JSONGrammar.colon) {
             p = JSONGrammar.skipSpace(in: text, from: p)
-            guard p < text.count, text[p] == JSONGrammar.colon else { return stopped(text, .colon, p, depth - 1) }
+            guard p < text.count, text[p] == JSONGrammar.colon else {
+                return stopped(text, .colon, at: p, depth: depth - 1)
+            }
         }
         return JSONGrammar.skipSpace(in: text, from: p &+ 1)
     }
 
-    private mutating func stopped(_ text: Span<UInt8>, _ fault: JSONFault, _ p: Int, _ depth: Int) -> Int? {
+    private mutating func stopped(_ text: Span<UInt8>, _ fault: JSONFault, at p: Int, depth: Int) -> Int? {
         stop(text, fault, at: p, depth: depth)
         return nil
     }
@@ -185,7 +193,7 @@ extension SchemaValidator {
     /// Computes the results of the container's lanes and delivers them to the enclosing frame. Returns `false` if
     /// reading stopped.
     @inline(__always)
-    mutating func close(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
+    mutating func close(_ text: Span<UInt8>, count: Int, at p: Int, depth: Int, base: Int) -> Bool {
         if keys.count != Int(frame.keysBefore) { keys.removeAll(behind: Int(frame.keysBefore)) }
         if machine.arena.states[Int(frame.state)].laneCount == 0,
             depth &- 1 == base || machine.frames.last.isQuiet
@@ -193,21 +201,21 @@ extension SchemaValidator {
             leaveFrame()
             return true
         }
-        return settle(text, count, p, depth, base)
+        return settle(text, parts: count, at: p, depth: depth, base: base)
     }
 
     @inline(never)
-    private mutating func settle(_ text: Span<UInt8>, _ parts: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
+    private mutating func settle(_ text: Span<UInt8>, parts: Int, at p: Int, depth: Int, base: Int) -> Bool {
         let (state, start, results) = (frame.state, frame.start, frame.results)
         if frame.array >= 0 {
             let plan = machine.arena.arrayPlans[Int(frame.array)]
             for index in plan.firstRule..<plan.firstRule + plan.ruleCount {
-                checkArray(text, machine.arena.arrayRules[index], parts, depth)
+                checkArray(text, machine.arena.arrayRules[index], count: parts, depth: depth)
             }
         } else if frame.object >= 0 {
             let plan = machine.arena.objectPlans[Int(frame.object)]
             for index in plan.firstRule..<plan.firstRule + plan.ruleCount {
-                checkObject(text, machine.arena.objectRules[index], plan.keys, parts, depth)
+                checkObject(text, machine.arena.objectRules[index], plan.keys, count: parts, depth: depth)
             }
         }
         let (count, firstLane) = (
@@ -216,17 +224,21 @@ extension SchemaValidator {
         for index in 0..<count {
             let place = firstLane &+ index
             if machine.arena.lanes[place].gateCount > 0,
-                !gatesHold(text, machine.arena.lanes[place], state, results, isFrame: true, start, depth - 1)
+                !gatesHold(
+                    text, of: machine.arena.lanes[place], in: state, results: results, isFrame: true, at: start,
+                    depth: depth - 1)
             {
                 machine.results[results + index] = 0
             }
             if machine.arena.lanes[place].constant >= 0 || machine.arena.lanes[place].enumeration >= 0 {
-                checkConstants(text, machine.arena.lanes[place], index, p, depth)
+                checkConstants(text, machine.arena.lanes[place], index, upTo: p, depth: depth)
             }
             if pending.count > frame.pendingBefore {
-                checkPending(text, index, machine.arena.lanes[place], depth)
+                checkPending(text, index, machine.arena.lanes[place], depth: depth)
             }
-            if collector != nil { annotate(text, index, state, results, isFrame: true, start, depth - 1) }
+            if collector != nil {
+                annotate(text, lane: index, of: state, results: results, isFrame: true, at: start, depth: depth - 1)
+            }
         }
         while pending.count > frame.pendingBefore { pendingIndices[pending.removeLast().fate] = nil }
         if uniques.count > Int(frame.uniquesBefore) { uniques.removeAll(behind: Int(frame.uniquesBefore)) }
@@ -237,61 +249,61 @@ extension SchemaValidator {
         if depth - 1 > base {
             if state != whole { spread(results, state, to: whole) }
             if collector != nil { takeAnnotations(results, start) }
-            guard deliver(text, results, start..<p, digest, depth - 1) else { return false }
+            guard deliver(text, results: results, of: start..<p, digest: digest, depth: depth - 1) else { return false }
         }
         return unexplained.isEmpty || explain(text, start..<p, depth - 1)
     }
 
     // MARK: Arrays and objects
 
-    @inline(never) private mutating func checkArray(_ text: Span<UInt8>, _ rule: LaneArray, _ count: Int, _ depth: Int)
-    {
+    @inline(never) private mutating func checkArray(_ text: Span<UInt8>, _ rule: LaneArray, count: Int, depth: Int) {
         let lane = machine.arena.lane(Int(rule.lane), of: frame.state)
         let (start, result) = (frame.start, frame.results + Int(rule.lane))
         func fail(
-            _ keyword: String, _ words: @autoclosure () -> String, _ found: @autoclosure () -> String,
+            _ keyword: String, expected words: @autoclosure () -> String, found: @autoclosure () -> String,
             _ validator: inout SchemaValidator, isDerived: Bool = false
         ) {
             validator.machine.results[result] = 0
             if lane.isHard {
-                validator.report(text, .value, lane, keyword, depth - 1, start, words(), found(), isDerived: isDerived)
+                validator.report(
+                    text, .value, of: lane, keyword, depth: depth - 1, at: start, expected: words(), found: found(),
+                    isDerived: isDerived)
             }
         }
         if count < rule.minimum {
             fail(
-                "/minItems", "an array of \(MessageText.counted("at least \(rule.minimum)", "element"))",
-                "\(count)", &self)
+                "/minItems", expected: "an array of \(MessageText.counted("at least \(rule.minimum)", "element"))",
+                found: "\(count)", &self)
         }
         if count > rule.maximum {
             fail(
-                "/maxItems", "an array of \(MessageText.counted("at most \(rule.maximum)", "element"))",
-                "\(count)", &self)
+                "/maxItems", expected: "an array of \(MessageText.counted("at most \(rule.maximum)", "element"))",
+                found: "\(count)", &self)
         }
         if rule.isUnique, frame.hasEqual {
-            fail("/uniqueItems", "an array of unique elements", "two equal elements", &self)
+            fail("/uniqueItems", expected: "an array of unique elements", found: "two equal elements", &self)
         }
         if rule.counter >= 0 {
             let contained = machine.words[frame.words + Int(rule.counter)]
             if contained < rule.minimumContained {
-                let isPlain = rule.minimumContained == 1
+                let (keyword, verb) = rule.minimumContained == 1 ? ("/contains", "fits") : ("/minContains", "fit")
                 fail(
-                    isPlain ? "/contains" : "/minContains",
-                    "\(MessageText.counted("at least \(rule.minimumContained)", "element")) that \(isPlain ? "fits" : "fit")",
-                    "\(contained)", &self,
-                    isDerived: true)
+                    keyword,
+                    expected: "\(MessageText.counted("at least \(rule.minimumContained)", "element")) that \(verb)",
+                    found: "\(contained)", &self, isDerived: true)
             }
             if contained > rule.maximumContained {
+                let verb = rule.maximumContained == 1 ? "fits" : "fit"
                 fail(
                     "/maxContains",
-                    "\(MessageText.counted("at most \(rule.maximumContained)", "element")) that \(rule.maximumContained == 1 ? "fits" : "fit")",
-                    "\(contained)", &self,
-                    isDerived: true)
+                    expected: "\(MessageText.counted("at most \(rule.maximumContained)", "element")) that \(verb)",
+                    found: "\(contained)", &self, isDerived: true)
             }
         }
     }
 
     @inline(never) private mutating func checkObject(
-        _ text: Span<UInt8>, _ rule: LaneObject, _ keys: SchemaKeys, _ count: Int, _ depth: Int
+        _ text: Span<UInt8>, _ rule: LaneObject, _ keys: SchemaKeys, count: Int, depth: Int
     ) {
         let lane = machine.arena.lane(Int(rule.lane), of: frame.state)
         let isHard = lane.isHard
@@ -304,7 +316,7 @@ extension SchemaValidator {
                 machine.results[result] = 0
                 guard isHard else { break }
                 let name = machine.arena.keys.string(entry, of: keys)
-                missing(text, name, lane, "/required", depth, start)
+                missing(text, name, of: lane, "/required", depth: depth, at: start)
             }
         }
         steps -= rule.dependentCount
@@ -315,29 +327,30 @@ extension SchemaValidator {
             machine.results[result] = 0
             guard isHard else { break }
             let name = machine.arena.keys.string(need, of: keys)
-            missing(text, name, lane, "/dependentRequired", depth, start)
+            missing(text, name, of: lane, "/dependentRequired", depth: depth, at: start)
         }
         if count < rule.minimum {
             machine.results[result] = 0
             if isHard {
                 report(
-                    text, .value, lane, "/minProperties", depth - 1, start,
-                    "an object of \(MessageText.counted("at least \(rule.minimum)", "key"))", "\(count)")
+                    text, .value, of: lane, "/minProperties", depth: depth - 1, at: start,
+                    expected: "an object of \(MessageText.counted("at least \(rule.minimum)", "key"))",
+                    found: "\(count)")
             }
         }
         if count > rule.maximum {
             machine.results[result] = 0
             if isHard {
                 report(
-                    text, .value, lane, "/maxProperties", depth - 1, start,
-                    "an object of \(MessageText.counted("at most \(rule.maximum)", "key"))",
-                    "\(count)")
+                    text, .value, of: lane, "/maxProperties", depth: depth - 1, at: start,
+                    expected: "an object of \(MessageText.counted("at most \(rule.maximum)", "key"))",
+                    found: "\(count)")
             }
         }
     }
 
     @inline(never) private mutating func checkConstants(
-        _ text: Span<UInt8>, _ lane: SchemaLane, _ index: Int, _ p: Int, _ depth: Int
+        _ text: Span<UInt8>, _ lane: SchemaLane, _ index: Int, upTo p: Int, depth: Int
     ) {
         let value = frame.start..<p
         for number in [lane.constant, lane.enumeration] where number >= 0 {
@@ -347,11 +360,11 @@ extension SchemaValidator {
             for constant in known where !isOne {
                 let constant = constant[...]
                 steps -= (constant.count + value.count) / Self.bytesOfStep
-                isOne = JSONEquality.areEqual(constant.span, 0..<constant.count, text, value)
+                isOne = JSONEquality.areEqual(constant.span, 0..<constant.count, and: text, value)
             }
             if isOne { continue }
             machine.results[frame.results + index] = 0
-            if lane.isHard { otherThan(text, number, lane, depth - 1, value.lowerBound) }
+            if lane.isHard { otherThan(text, number, of: lane, depth: depth - 1, at: value.lowerBound) }
         }
     }
 }

@@ -17,7 +17,7 @@
     }
 
     @inlinable package static func equal(
-        _ a: Span<UInt8>, _ aStart: Int, _ b: Span<UInt8>, _ bStart: Int, count: Int
+        _ a: Span<UInt8>, _ aStart: Int, to b: Span<UInt8>, _ bStart: Int, count: Int
     ) -> Bool {
         if count < 8 { return shortWord(a, aStart, count) == shortWord(b, bStart, count) }
         var offset = 0

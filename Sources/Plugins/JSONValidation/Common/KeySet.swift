@@ -8,20 +8,20 @@ package import ErrandJSONSyntax
         var object: Int
         var hasEscapes: Bool
 
-        func isKey(_ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ object: Int) -> Bool {
+        func isKey(_ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, object: Int) -> Bool {
             guard self.object == object else { return false }
             if self.hasEscapes || hasEscapes { return self.content.decoded(in: text) == content.decoded(in: text) }
             return self.content.count == content.count
-                && Bytes.equal(text, self.content.start, text, content.start, count: content.count)
+                && Bytes.equal(text, self.content.start, to: text, content.start, count: content.count)
         }
 
-        func isKey(_ key: Span<UInt8>, in text: Span<UInt8>, _ object: Int) -> Bool {
+        func isKey(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
             guard self.object == object else { return false }
             if hasEscapes {
                 let decoded = content.decoded(in: text)[...]
-                return decoded.count == key.count && Bytes.equal(decoded.span, 0, key, 0, count: key.count)
+                return decoded.count == key.count && Bytes.equal(decoded.span, 0, to: key, 0, count: key.count)
             }
-            return content.count == key.count && Bytes.equal(text, content.start, key, 0, count: key.count)
+            return content.count == key.count && Bytes.equal(text, content.start, to: key, 0, count: key.count)
         }
     }
 
@@ -44,12 +44,14 @@ package import ErrandJSONSyntax
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
         let entry = Entry(hash: Self.slotHash(key, object), content: content, object: object, hasEscapes: hasEscapes)
-        return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
+        return table.insert(entry) { $0.isKey(text, content, hasEscapes: hasEscapes, object: object) }
     }
 
     /// The key is passed without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
-        table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
+        table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) {
+            $0.isKey(key, in: text, object: object)
+        }
     }
 
     @inlinable package mutating func removeAll(behind count: Int) { table.removeAll(behind: count) }

@@ -95,7 +95,7 @@ extension ShapeValidator {
             rereadBudget -= end - start
             return Choice(node: best.node, end: start)
         }
-        if best.cost > 0 { reportNoMatch(text, match, kind, start, end, depth) }
+        if best.cost > 0 { reportNoMatch(text, match, kind, from: start, to: end, depth: depth) }
         if match.duplicateCount > 0 { problems.note(.duplicateKey) }
         for duplicate in match.duplicates { problems.add(duplicate) }
         problems.addUnlisted(match.duplicateCount - match.duplicates.count)
@@ -121,11 +121,13 @@ extension ShapeValidator {
     }
 
     private mutating func reportNoMatch(
-        _ text: Span<UInt8>, _ match: AlternativeMatch, _ kind: UInt8, _ start: Int, _ end: Int, _ depth: Int
+        _ text: Span<UInt8>, _ match: AlternativeMatch, _ kind: UInt8, from start: Int, to end: Int, depth: Int
     ) {
         let found = Self.kindWord(text[start]) + " that doesn't fit"
         if kind & (ValueKind.array | ValueKind.object) != 0 {
-            return problem(text, .value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
+            return problem(text, .value, depth: depth, at: start) { _ in
+                ("one of \(match.candidates.count) shapes", found)
+            }
         }
         problems.note(.value, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
@@ -136,12 +138,12 @@ extension ShapeValidator {
                 break
             }
             let rule = candidate.node
-            guard let violation = violation(text, rule, kind, start..<end) else { continue }
+            guard let violation = violation(text, rule, kind, in: start..<end) else { continue }
             let word = expected(rule, kind, violation)
             if !words.contains(word) { words.append(word) }
         }
         let expected = MessageText.list(words)
-        problem(text, .value, depth, at: start) { _ in (expected, found) }
+        problem(text, .value, depth: depth, at: start) { _ in (expected, found) }
     }
 
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
@@ -202,7 +204,7 @@ extension ShapeValidator {
                 if scan.fault != .none { return stop(text, match, scan.fault, at: scan.index) }
                 for index in first..<match.candidates.count {
                     let node = match.candidates[index].node
-                    match.candidates[index].cost = violation(text, node, kind, p..<scan.index)?.weight ?? 0
+                    match.candidates[index].cost = violation(text, node, kind, in: p..<scan.index)?.weight ?? 0
                 }
                 p = scan.index
                 chargeParents(&match, kind, first)
@@ -270,7 +272,7 @@ extension ShapeValidator {
             let object = Int(nodes[match.candidates[index].node].object)
             guard object >= 0 else { continue }
             let rule = objectRules[object]
-            let member = find(text, content, hasEscapes, hash, in: rule.keys)
+            let member = find(text, content, hasEscapes: hasEscapes, hash: hash, in: rule.keys)
             if member >= 0 {
                 match.candidates[index].expectedNode = Int(members[member].node)
                 if members[member].isRequired, outcome == .new { match.candidates[index].required += 1 }

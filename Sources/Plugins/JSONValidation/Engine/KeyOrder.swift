@@ -123,7 +123,7 @@ struct OrderedKey: BitwiseCopyable {
 
     @inline(never) private static func isLong(_ content: JSONContent, _ text: Span<UInt8>, _ p: Int) -> Bool {
         text.count - p > content.count && text[p + content.count] == JSONGrammar.quote
-            && Bytes.equal(text, p, text, content.start, count: content.count)
+            && Bytes.equal(text, p, to: text, content.start, count: content.count)
     }
 
     private static func word(_ content: JSONContent, in text: Span<UInt8>, from start: Int) -> (UInt64, UInt64) {

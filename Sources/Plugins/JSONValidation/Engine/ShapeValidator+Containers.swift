@@ -13,7 +13,7 @@ extension ShapeValidator {
         let hasEscapes = content.hasEscapes(in: text)
         let hash = KeyHash.hash(text, content, hasEscapes: hasEscapes)
         let rule = frame.rule < 0 ? nil : objectRules[Int(frame.rule)]
-        let member = rule.map { find(text, content, hasEscapes, hash, in: $0.keys) } ?? -1
+        let member = rule.map { find(text, content, hasEscapes: hasEscapes, hash: hash, in: $0.keys) } ?? -1
         if member >= 0, let rule, !rule.isWide {
             successors[Int(frame.member)] = Int32(member)
             frame.member = Int32(member)
@@ -36,13 +36,13 @@ extension ShapeValidator {
         }
         if member >= 0 { return (scan.index, Int(members[member].node)) }
         if let rule, rule.isClosed {
-            problem(text, .unexpectedKey, depth, at: p) { _ in ("no other key", "one") }
+            problem(text, .unexpectedKey, depth: depth, at: p) { _ in ("no other key", "one") }
             return (scan.index, ShapeProgram.any)
         }
         return (scan.index, Int(frame.others))
     }
 
-    @inline(__always) mutating func closeObject(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
+    @inline(__always) mutating func closeObject(_ text: Span<UInt8>, at p: Int, depth: Int) {
         if frame.rule >= 0 {
             let rule = Int(frame.rule)
             if objectRules[rule].required & ~frame.seen != 0 || objectRules[rule].needsClosing {
@@ -55,10 +55,11 @@ extension ShapeValidator {
         if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
 
-    @inline(__always) mutating func closeArray(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int) {
+    @inline(__always) mutating func closeArray(_ text: Span<UInt8>, count: Int, at p: Int, depth: Int) {
         let array = nodes[Int(frame.node)].array
         if array >= 0, arrayRules[Int(array)].count >= 0 {
-            validateCount(text, arrayRules[Int(array)].count, count, "an array", "element", depth)
+            validateCount(
+                text, bounds: arrayRules[Int(array)].count, count: count, "an array", of: "element", depth: depth)
         }
         if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
@@ -78,15 +79,17 @@ extension ShapeValidator {
             }
             if !isThere { missing(text, member, depth - 1, at: frame.start) }
         }
-        if rule.count >= 0 { validateCount(text, rule.count, frame.count, "an object", "key", depth) }
+        if rule.count >= 0 {
+            validateCount(text, bounds: rule.count, count: frame.count, "an object", of: "key", depth: depth)
+        }
     }
 
     private mutating func validateCount(
-        _ text: Span<UInt8>, _ index: Int32, _ count: Int, _ noun: String, _ part: String, _ depth: Int
+        _ text: Span<UInt8>, bounds index: Int32, count: Int, _ noun: String, of part: String, depth: Int
     ) {
         let bounds = program.bounds[Int(index)]
         if bounds.contains(count) { return }
-        problem(text, .value, depth - 1, at: frame.start) { _ in
+        problem(text, .value, depth: depth - 1, at: frame.start) { _ in
             ("\(noun) of \(MessageText.counted(bounds.amount ?? "another number of", part))", "\(count)")
         }
     }
@@ -96,12 +99,12 @@ extension ShapeValidator {
         let start = frame.start
         for index in nodes[Int(frame.node)].checks {
             guard let isFit = passes(text, index, start..<p + 1) else {
-                problem(text, .limit, depth - 1, at: start) { $0.tooManySteps }
+                problem(text, .limit, depth: depth - 1, at: start) { $0.tooManySteps }
                 return
             }
             if isFit { continue }
             let noun = Self.kindWord(text[start])
-            problem(text, .value, depth - 1, at: start) { validator in
+            problem(text, .value, depth: depth - 1, at: start) { validator in
                 (validator.program.checks[Int(index)].expected, "\(noun) that fails the check")
             }
         }
@@ -111,23 +114,23 @@ extension ShapeValidator {
 
     /// Returns an index in `members`, or -1.
     mutating func find(
-        _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
+        _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash: UInt64, in table: KeyTable
     ) -> Int {
         if table.count == 0 { return -1 }
         var slot = Int32(truncatingIfNeeded: hash) & table.mask
         while true {
             let member = program.slots[Int(table.firstSlot + slot)]
             if member < 0 { return -1 }
-            if isText(text, Int(member), content, hasEscapes) { return Int(member) }
+            if isText(text, Int(member), content, hasEscapes: hasEscapes) { return Int(member) }
             slot = (slot + 1) & table.mask
         }
     }
 
-    mutating func isText(_ text: Span<UInt8>, _ member: Int, _ content: JSONContent, _ hasEscapes: Bool) -> Bool {
+    mutating func isText(_ text: Span<UInt8>, _ member: Int, _ content: JSONContent, hasEscapes: Bool) -> Bool {
         let rule = members[member]
         if hasEscapes { return key(rule).elementsEqual(content.decoded(in: text)) }
         return content.count == Int(rule.length)
-            && Bytes.equal(pool.span, Int(rule.text), text, content.start, count: content.count)
+            && Bytes.equal(pool.span, Int(rule.text), to: text, content.start, count: content.count)
     }
 
     func key(_ member: KeyRule) -> ArraySlice<UInt8> {
@@ -142,16 +145,19 @@ extension ShapeValidator {
         let rule = program.tags[Int(nodes[node].tag)]
         switch find(text, rule.key, in: start) {
         case .unreadable: return nil
-        case .missing: return choose(text, without: rule, node, start, at: nil, depth)
+        case .missing: return choose(text, without: rule, of: node, from: start, at: nil, depth: depth)
         case .value(let p):
-            guard text[p] == JSONGrammar.quote else { return choose(text, without: rule, node, start, at: p, depth) }
+            guard text[p] == JSONGrammar.quote else {
+                return choose(text, without: rule, of: node, from: start, at: p, depth: depth)
+            }
             let scan = JSONGrammar.string(in: text, from: p + 1)
             guard scan.fault == .none else { return nil }
             let content = JSONContent(p + 1, scan.index - 1)
             let hasEscapes = content.hasEscapes(in: text)
             let member = find(
-                text, content, hasEscapes, KeyHash.hash(text, content, hasEscapes: hasEscapes), in: rule.values)
-            guard member >= 0 else { return choose(text, without: rule, node, start, at: p, depth) }
+                text, content, hasEscapes: hasEscapes, hash: KeyHash.hash(text, content, hasEscapes: hasEscapes),
+                in: rule.values)
+            guard member >= 0 else { return choose(text, without: rule, of: node, from: start, at: p, depth: depth) }
             let nodes = program.tagged[Int(members[member].node)]
             if nodes.count == 1 { return Choice(node: Int(nodes[0]), end: start) }
             return choose(text, among: nodes.map { Int($0) }, of: node, ValueKind.object, at: start, depth: depth)
@@ -161,7 +167,7 @@ extension ShapeValidator {
     /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape.
     /// Otherwise, reports the tags of all shapes that fit equally well.
     private mutating func choose(
-        _ text: Span<UInt8>, without rule: TagRule, _ node: Int, _ start: Int, at p: Int?, _ depth: Int
+        _ text: Span<UInt8>, without rule: TagRule, of node: Int, from start: Int, at p: Int?, depth: Int
     ) -> Choice {
         let unread = Choice(node: ShapeProgram.any, end: start)
         if problems.isFull {
@@ -181,12 +187,12 @@ extension ShapeValidator {
         let nodes = Set(closest.map { Int32($0.node) })
         var known: Set<JSONConstant> = []
         let fitting = rule.constants.filter { nodes.contains($0.node) }.flatMap(\.values)
-        report(text, fitting.filter { known.insert($0).inserted }, rule, start, at: p, depth)
+        report(text, fitting.filter { known.insert($0).inserted }, of: rule, from: start, at: p, depth: depth)
         return unread
     }
 
     private mutating func report(
-        _ text: Span<UInt8>, _ constants: [JSONConstant], _ rule: TagRule, _ start: Int, at p: Int?, _ depth: Int
+        _ text: Span<UInt8>, _ constants: [JSONConstant], of rule: TagRule, from start: Int, at p: Int?, depth: Int
     ) {
         let member = members[Int(rule.key.first)]
         let pointer = JSONPointer.appending(String(decoding: key(member), as: UTF8.self), to: pointer(text, depth))
@@ -203,7 +209,7 @@ extension ShapeValidator {
 
     private mutating func find(_ text: Span<UInt8>, _ key: KeyTable, in start: Int) -> MemberSearch.Outcome {
         var search = MemberSearch(in: text, from: start, budget: skipBudget)
-        let outcome = search.find(in: text) { isText(text, Int(key.first), $0, $0.hasEscapes(in: text)) }
+        let outcome = search.find(in: text) { isText(text, Int(key.first), $0, hasEscapes: $0.hasEscapes(in: text)) }
         skipBudget -= search.skipped
         return outcome
     }

@@ -5,7 +5,7 @@ extension ShapeValidator {
 
     /// Creates the problem's text only if the list isn't full.
     mutating func problem(
-        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ depth: Int, at p: Int,
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, depth: Int, at p: Int,
         _ words: (borrowing Self) -> (expected: String, found: String)
     ) {
         problems.note(kind, isDerived: isUncertain)
@@ -17,12 +17,12 @@ extension ShapeValidator {
 
     mutating func duplicate(_ text: Span<UInt8>, _ depth: Int, at p: Int) {
         guard limits.refusesRepeatedKeys else { return }
-        problem(text, .duplicateKey, depth, at: p) { _ in ("each key once", "a repeated key") }
+        problem(text, .duplicateKey, depth: depth, at: p) { _ in ("each key once", "a repeated key") }
     }
 
     @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ node: Int, _ depth: Int, at p: Int) {
         let found = Self.kindWord(text[p])
-        problem(text, .type, depth, at: p) { (MessageText.list($0.kindWords(node)), found) }
+        problem(text, .type, depth: depth, at: p) { (MessageText.list($0.kindWords(node)), found) }
     }
 
     mutating func missing(_ text: Span<UInt8>, _ member: KeyRule, _ depth: Int, at p: Int) {

@@ -30,29 +30,31 @@ enum Violation {
 extension ShapeValidator {
     /// If a node has several rules for the kind, `choose` reports the problem instead.
     @inline(never) mutating func validateScalar(
-        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
     ) {
-        guard let violation = violation(text, node, kind, range) else { return }
+        guard let violation = violation(text, node, kind, in: range) else { return }
         let start = range.lowerBound
         if case .kind = violation { return mismatch(text, node, depth, at: start) }
         let first = text[start]
-        problem(text, violation.kind, depth, at: start) {
+        problem(text, violation.kind, depth: depth, at: start) {
             ($0.expected(node, kind, violation), $0.found(violation, first))
         }
     }
 
     /// The node must have a single rule for the kind.
     mutating func violation(
-        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>
+        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, in range: Range<Int>
     ) -> Violation? {
         if nodes[node].plain & kind != 0 { return nil }
         if nodes[node].kinds & kind == 0 { return .kind }
         if kind == ValueKind.string, nodes[node].string >= 0 {
             let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
-            if let violation = violation(text, program.strings[Int(nodes[node].string)], content) { return violation }
+            if let violation = violation(text, program.strings[Int(nodes[node].string)], content) {
+                return violation
+            }
         }
         if kind & ValueKind.number != 0, nodes[node].number >= 0 {
-            if let violation = violation(text, program.numbers[Int(nodes[node].number)], range, kind) {
+            if let violation = violation(text, program.numbers[Int(nodes[node].number)], in: range, kind) {
                 return violation
             }
         }
@@ -71,7 +73,8 @@ extension ShapeValidator {
         if rule.constants >= 0 {
             let hasEscapes = content.hasEscapes(in: text)
             let found = find(
-                text, content, hasEscapes, KeyHash.hash(text, content, hasEscapes: hasEscapes), in: rule.keys)
+                text, content, hasEscapes: hasEscapes, hash: KeyHash.hash(text, content, hasEscapes: hasEscapes),
+                in: rule.keys)
             return found < 0 ? .constant : nil
         }
         if rule.length >= 0 {
@@ -82,7 +85,7 @@ extension ShapeValidator {
     }
 
     private mutating func violation(
-        _ text: Span<UInt8>, _ rule: NumberRule, _ range: Range<Int>, _ kind: UInt8
+        _ text: Span<UInt8>, _ rule: NumberRule, in range: Range<Int>, _ kind: UInt8
     ) -> Violation? {
         let isUnknown = rule.isInteger && kind == ValueKind.fraction
         guard isUnknown || rule.constants >= 0 || rule.integers >= 0 || rule.numbers >= 0 else { return nil }

@@ -81,26 +81,30 @@ struct ShapeValidator: ~Copyable, TextValidator {
                     guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth) else { return }
                     p = end
                     if plain & ValueKind.string == 0, !(nodes[node].isNonEmptyString && p &- start > 2) {
-                        validateScalar(text, node, ValueKind.string, start..<p, depth)
+                        validateScalar(text, node, ValueKind.string, in: start..<p, depth: depth)
                     }
                 case 0x2D, 0x30...0x39:
                     let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
                     guard let end = scanned(text, scan, depth) else { return }
                     p = end
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
-                    if plain & kind == 0 { validateScalar(text, node, kind, start..<p, depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind, in: start..<p, depth: depth) }
                 case 0x74, 0x66, 0x6E:
                     guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return }
                     p = end
                     let kind = ValueKind.ofLiteral(byte)
-                    if plain & kind == 0 { validateScalar(text, node, kind, start..<p, depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind, in: start..<p, depth: depth) }
                 case JSONGrammar.openBrace, JSONGrammar.openBracket:
                     depth &+= 1
                     if depth > limits.maximumDepth { return tooDeep(text, at: p, depth: depth - 1) }
                     open(text, node, at: p, isObject: byte == JSONGrammar.openBrace, depth: depth &- 1)
                     p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
                     if p < text.count, text[p] == byte &+ 2 {
-                        if frame.isObject { closeObject(text, p, depth) } else { closeArray(text, 0, p, depth) }
+                        if frame.isObject {
+                            closeObject(text, at: p, depth: depth)
+                        } else {
+                            closeArray(text, count: 0, at: p, depth: depth)
+                        }
                         p &+= 1
                         depth &-= 1
                         leaveFrame()
@@ -135,14 +139,14 @@ struct ShapeValidator: ~Copyable, TextValidator {
                         guard byte == JSONGrammar.closeBracket else {
                             return stop(text, .elementEnd, at: p, depth: depth - 1)
                         }
-                        closeArray(text, frame.count &+ 1, p, depth)
+                        closeArray(text, count: frame.count &+ 1, at: p, depth: depth)
                         p &+= 1
                         depth &-= 1
                         leaveFrame()
                         continue
                     }
                     if byte == JSONGrammar.closeBrace {
-                        closeObject(text, p, depth)
+                        closeObject(text, at: p, depth: depth)
                         p &+= 1
                         depth &-= 1
                         leaveFrame()
@@ -153,7 +157,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
                 }
                 break
             }
-            guard let key = takeKey(text, p, members, depth), let value = takeColon(text, key.end, depth) else {
+            guard let key = takeKey(text, at: p, of: members, depth: depth), let value = takeColon(text, key.end, depth)
+            else {
                 return
             }
             (node, p) = (key.node, value)
@@ -171,7 +176,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
     /// its value, or `nil` if reading stopped.
     @inline(__always)
     private mutating func takeKey(
-        _ text: Span<UInt8>, _ p: Int, _ members: [KeyRule], _ depth: Int
+        _ text: Span<UInt8>, at p: Int, of members: [KeyRule], depth: Int
     ) -> (end: Int, node: Int)? {
         guard p < text.count, text[p] == JSONGrammar.quote else {
             stop(text, .key, at: p, depth: depth - 1)
@@ -213,28 +218,28 @@ extension ShapeValidator {
         // once.
         var unions: Set<Int> = []
         guard let level = match.levels.last else {
-            for node in match.top { add(node, kind, to: &match, end, &unions) }
+            for node in match.top { add(node, kind, to: &match, from: end, &unions) }
             return
         }
         for index in level.first..<end where match.candidates[index].expectedNode >= 0 {
-            add(match.candidates[index].expectedNode, kind, to: &match, end, &unions)
+            add(match.candidates[index].expectedNode, kind, to: &match, from: end, &unions)
         }
     }
 
     private func add(
-        _ index: Int, _ kind: UInt8, to match: inout AlternativeMatch, _ first: Int, _ unions: inout Set<Int>
+        _ index: Int, _ kind: UInt8, to match: inout AlternativeMatch, from first: Int, _ unions: inout Set<Int>
     ) {
         let node = nodes[index]
         if node.kinds & ~node.plain & kind == 0 { return }
         if node.ambiguous & kind == 0 { return match.enter(index, behind: first) }
         guard unions.insert(index).inserted else { return }
         for alternative in program.alternatives[node.alternativesRange] {
-            add(Int(alternative), kind, to: &match, first, &unions)
+            add(Int(alternative), kind, to: &match, from: first, &unions)
         }
     }
 
     private func cost(
-        _ index: Int, _ kind: UInt8, _ match: AlternativeMatch, _ first: Int, _ unions: inout [Int: Int]
+        of index: Int, _ kind: UInt8, in match: AlternativeMatch, from first: Int, _ unions: inout [Int: Int]
     ) -> Int {
         let node = nodes[index]
         if node.plain & kind != 0 { return 0 }
@@ -247,7 +252,7 @@ extension ShapeValidator {
         var least = Int.max
         for alternative in program.alternatives[node.alternativesRange]
         where nodes[Int(alternative)].kinds & kind != 0 {
-            least = min(least, cost(Int(alternative), kind, match, first, &unions))
+            least = min(least, cost(of: Int(alternative), kind, in: match, from: first, &unions))
         }
         let cost = least == .max ? 1 : least
         unions[index] = cost
@@ -260,7 +265,8 @@ extension ShapeValidator {
         guard let level = match.levels.last else { return }
         var unions: [Int: Int] = [:]
         for index in level.first..<first where match.candidates[index].expectedNode >= 0 {
-            match.candidates[index].cost += cost(match.candidates[index].expectedNode, kind, match, first, &unions)
+            match.candidates[index].cost += cost(
+                of: match.candidates[index].expectedNode, kind, in: match, from: first, &unions)
         }
         match.leave(behind: first)
     }
@@ -323,7 +329,7 @@ extension ShapeValidator {
     @inline(never) mutating func isLongKey(_ text: Span<UInt8>, _ member: Int, _ p: Int) -> Bool {
         let length = Int(members[member].length)
         return text.count - p > length && text[p + length] == JSONGrammar.quote
-            && isText(text, member, JSONContent(p, p + length), false)
+            && isText(text, member, JSONContent(p, p + length), hasEscapes: false)
     }
 
     @inline(__always) mutating func open(

@@ -57,17 +57,17 @@ package struct PatternMachine {
         let isWhole = scope == .whole
         now.clear(program.steps.count)
         var position = 0
-        var isAccepted = add(0, to: &now, program, text, position, isWhole: isWhole, stops: true)
+        var isAccepted = add(0, to: &now, program, text, at: position, isWhole: isWhole, stops: true)
         while !isAccepted, left >= 0, !now.stepIndices.isEmpty || !isWhole {
             guard let (value, behind) = Self.scalar(text, at: position) else { break }
             next.clear(program.steps.count)
             for step in now.stepIndices where accepts(program, step, value) {
-                isAccepted = add(step + 1, to: &next, program, text, behind, isWhole: isWhole, stops: true)
+                isAccepted = add(step + 1, to: &next, program, text, at: behind, isWhole: isWhole, stops: true)
                 if isAccepted || left < 0 { break }
             }
             position = behind
             if !isWhole, !isAccepted {
-                isAccepted = add(0, to: &next, program, text, position, isWhole: false, stops: true)
+                isAccepted = add(0, to: &next, program, text, at: position, isWhole: false, stops: true)
             }
             swap(&now, &next)
         }
@@ -87,7 +87,7 @@ package struct PatternMachine {
 
     /// Follows steps that don't read a character. Returns whether they reach the end of the pattern.
     private mutating func add(
-        _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
+        _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, at position: Int,
         isWhole: Bool, stops: Bool
     ) -> Bool {
         let base = stack.count
@@ -108,7 +108,7 @@ package struct PatternMachine {
             case .assertion(let assertion):
                 if PatternPosition.holds(assertion, text, position) { stack.append(step + 1) }
             case .look(let number, let isNegative):
-                if looks(program, text, Int(number), position) != isNegative { stack.append(step + 1) }
+                if looks(program, text, Int(number), at: position) != isNegative { stack.append(step + 1) }
             case .accept:
                 if isWhole, position < text.count { continue }
                 isAccepted = true
@@ -123,7 +123,7 @@ package struct PatternMachine {
 
     // MARK: Lookarounds
 
-    private mutating func looks(_ program: PatternProgram, _ text: Span<UInt8>, _ number: Int, _ position: Int) -> Bool
+    private mutating func looks(_ program: PatternProgram, _ text: Span<UInt8>, _ number: Int, at position: Int) -> Bool
     {
         if looks[number].isEmpty {
             let found = positions(program, text, program.looks[number])
@@ -142,7 +142,7 @@ package struct PatternMachine {
         var found = [UInt64](repeating: 0, count: text.count / 64 + 1)
         var position = look.isAhead ? text.count : 0
         now.clear(program.steps.count)
-        var isFound = add(look.entry, to: &now, program, text, position, isWhole: false, stops: false)
+        var isFound = add(look.entry, to: &now, program, text, at: position, isWhole: false, stops: false)
         while left >= 0 {
             if isFound { found[position / 64] |= 1 << UInt64(position % 64) }
             guard
@@ -152,11 +152,11 @@ package struct PatternMachine {
             next.clear(program.steps.count)
             isFound = false
             for step in now.stepIndices where accepts(program, step, value) {
-                if add(step + 1, to: &next, program, text, behind, isWhole: false, stops: false) { isFound = true }
+                if add(step + 1, to: &next, program, text, at: behind, isWhole: false, stops: false) { isFound = true }
                 if left < 0 { break }
             }
             position = behind
-            if add(look.entry, to: &next, program, text, position, isWhole: false, stops: false) { isFound = true }
+            if add(look.entry, to: &next, program, text, at: position, isWhole: false, stops: false) { isFound = true }
             swap(&now, &next)
         }
         return found

@@ -128,7 +128,8 @@ private struct PatternCompiler {
         case .sequence(let parts):
             for part in isForward ? parts : parts.reversed() { try add(part, isForward: isForward) }
         case .alternation(let parts): try addAlternation(parts, isForward)
-        case .repetition(let part, let least, let most): try addRepetition(part, least, most, isForward)
+        case .repetition(let part, let least, let most):
+            try addRepetition(of: part, atLeast: least, atMost: most, isForward: isForward)
         case .assertion(let assertion): try append(.assertion(assertion))
         case .look(let part, let isAhead, let isNegative):
             try append(.look(Int32(looks.count), isNegative: isNegative))
@@ -153,7 +154,7 @@ private struct PatternCompiler {
     }
 
     private mutating func addRepetition(
-        _ part: PatternNode, _ least: Int, _ most: Int?, _ isForward: Bool
+        of part: PatternNode, atLeast least: Int, atMost most: Int?, isForward: Bool
     ) throws(PatternFault) {
         for _ in 0..<least {
             let before = steps.count
