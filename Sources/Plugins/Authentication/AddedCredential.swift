@@ -30,9 +30,8 @@ final class AddedCredential: Sendable {
     private let isClaimed = Atomic(false)
 
     init(
-        _ keeper: CredentialKeeper, _ lease: CredentialKeeper.Lease, _ before: HTTPRequest,
-        _ after: HTTPRequest,
-        _ mark: UserMark?, _ isSigned: Bool = false, _ repetition: Repetition = Repetition()
+        _ keeper: CredentialKeeper, lease: CredentialKeeper.Lease, before: HTTPRequest, after: HTTPRequest,
+        mark: UserMark?, isSigned: Bool = false, repetition: Repetition = Repetition()
     ) {
         (self.keeper, self.lease, self.mark, self.isSigned) = (keeper, lease, mark, isSigned)
         (self.before, self.after, self.repetition) = (before, after, repetition)

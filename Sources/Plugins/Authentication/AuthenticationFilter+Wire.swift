@@ -7,7 +7,7 @@ extension AuthenticationFilter {
         if lease.isOnTrial, response.status < 500, !response.source.isStored { keeper.accept(lease) }
     }
 
-    func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
+    func send(_ exchange: Exchange, to next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
         }
@@ -25,13 +25,13 @@ extension AuthenticationFilter {
         } else {
             return try await next(exchange)
         }
-        return try await send(exchange, next, lease, added, refused: nil)
+        return try await send(exchange, to: next, with: lease, replacing: added, refused: nil)
     }
 
     /// - Parameter refused: The response to an attempt that was already sent, and the number of staged work items
     ///   before that attempt.
     func send(
-        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
+        _ exchange: Exchange, to next: Next, with lease: CredentialKeeper.Lease, replacing added: AddedCredential?,
         refused: (response: HTTPResponse, stagedWork: Int)?
     ) async throws -> HTTPResponse {
         var (exchange, lease, refused) = (exchange, lease, refused)
@@ -42,10 +42,11 @@ extension AuthenticationFilter {
         while true {
             let isRecorded = exchange.isRecordingUsers
             let (recorded, record) = isRecorded ? exchange.recordingUsers() : (exchange, nil)
-            let attempt = try attempt(recorded, lease, added, repetition)
+            let attempt = try attempt(recorded, with: lease, replacing: added, repetition: repetition)
             // A request is sent at most four times: with the current credential, after a refresh by another request,
             // after this request's own refresh, and once more.
-            let addsAuthorization = company != nil && addsAuthorization(lease, added, exchange.http, attempt.http)
+            let addsAuthorization =
+                company != nil && addsAuthorization(lease, added, from: exchange.http, to: attempt.http)
             let mayRepeat = keeper.isRenewable && repetition.count < 3 && !(isSpent && addsAuthorization)
             if addsAuthorization {
                 let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
@@ -103,15 +104,15 @@ extension AuthenticationFilter {
     }
 
     private func addsAuthorization(
-        _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, _ bare: HTTPRequest, _ sent: HTTPRequest
+        _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, from bare: HTTPRequest, to sent: HTTPRequest
     ) -> Bool {
         if let field = lease.field { return field.name == .authorization }
         return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
     }
 
     private func attempt(
-        _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
-        _ repetition: AddedCredential.Repetition
+        _ exchange: Exchange, with lease: CredentialKeeper.Lease, replacing added: AddedCredential?,
+        repetition: AddedCredential.Repetition
     ) throws -> Exchange {
         var attempt = exchange
         guard let added, lease.field == nil || added.lease.field == nil else {
@@ -140,9 +141,9 @@ extension AuthenticationFilter {
             return nil
         }
         if member == nil { try admit(known, exchange) }
-        let attempt = try attempt(exchange, known, added, AddedCredential.Repetition())
+        let attempt = try attempt(exchange, with: known, replacing: added, repetition: AddedCredential.Repetition())
         let before = added?.removed(from: exchange.http) ?? exchange.http
-        let tried = AddedCredential(keeper, known, before, attempt.http, added?.mark)
+        let tried = AddedCredential(keeper, lease: known, before: before, after: attempt.http, mark: added?.mark)
         let threshold = ClosureFilter(.hop) { reached, next in
             // The cache's own requests, such as validations, have another activity and can wait for a new credential.
             if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
@@ -150,7 +151,8 @@ extension AuthenticationFilter {
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
                 return try await next(reached)
             }
-            return try await next(self.attempt(reached, lease, tried, AddedCredential.Repetition()))
+            return try await next(
+                self.attempt(reached, with: lease, replacing: tried, repetition: AddedCredential.Repetition()))
         }
         do {
             let response = try await next.inserting(threshold, behind: .caches)(attempt)

@@ -48,12 +48,12 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     /// Throws ``AuthenticationError``, or `bodyNotReplayable` if the body of a refused request can be read only once.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let attempt = try attemptAtOnce(exchange, next) else {
-            return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
+            return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, to: next)
         }
         let stagedWork = exchange.stagedWorkCount
         let response = try await next(attempt.exchange)
         guard let lease = attempt.lease, !isAccepted(response, lease) else { return response }
-        return try await send(exchange, next, lease, nil, refused: (response, stagedWork))
+        return try await send(exchange, to: next, with: lease, replacing: nil, refused: (response, stagedWork))
     }
 
     /// Adds a valid credential without waiting. Returns nil if the slow path is needed. This function isn't async,
@@ -173,7 +173,8 @@ extension AuthenticationFilter {
         let isSigned = isSigned(following)
         if lease.field == nil || origins != nil || isSigned {
             let added = AddedCredential(
-                keeper, lease, exchange.http, prepared.http, mark, isSigned, repetition)
+                keeper, lease: lease, before: exchange.http, after: prepared.http, mark: mark, isSigned: isSigned,
+                repetition: repetition)
             prepared.tags[AddedCredentials.self].append(added)
         }
         return prepared

@@ -30,7 +30,7 @@ struct ReaderLaw: Sendable {
                 group.addTask {
                     var (newest, pause) = (0, 0)
                     while !progress.isOver.load(ordering: .acquiring) {
-                        let read = try await Self.read(key, store, newest, progress)
+                        let read = try await Self.read(key, from: store, newest: newest, progress)
                         guard let found = read.found else {
                             if !mayDrop { return read }
                             // A store that never suspends would keep the thread from the writer.
@@ -85,7 +85,7 @@ struct ReaderLaw: Sendable {
     }
 
     private static func read(
-        _ key: CacheKey, _ store: any CacheStore, _ newest: Int, _ progress: Progress
+        _ key: CacheKey, from store: any CacheStore, newest: Int, _ progress: Progress
     ) async throws -> Read {
         let ended = progress.ended.load(ordering: .sequentiallyConsistent)
         let entry = try await store.entry(for: key)

@@ -23,7 +23,7 @@ struct CookieStore {
         var (secure, changed) = (SecureCookies(), Set<String>())
         for (set, isLatin1) in cookies {
             do throws(CookieRejection) {
-                let cookie = try judged(set, isLatin1, origin, date, &secure)
+                let cookie = try judged(set, isLatin1: isLatin1, from: origin, at: date, &secure)
                 keep(cookie, at: date)
                 changed.insert(cookie.domain)
             } catch { rejections.append(error) }
@@ -33,7 +33,7 @@ struct CookieStore {
     }
 
     private func judged(
-        _ set: SetCookie, _ isLatin1: Bool, _ origin: CookieOrigin, _ date: Date, _ secure: inout SecureCookies
+        _ set: SetCookie, isLatin1: Bool, from origin: CookieOrigin, at date: Date, _ secure: inout SecureCookies
     ) throws(CookieRejection) -> Cookie {
         var cookie = Cookie(set.name, set.value, domain: origin.host, isHostOnly: true)
         try checkName(of: cookie)

@@ -32,7 +32,7 @@ extension Multipart {
         public var headers: HTTPHeaders = [:]
         let content: Content
 
-        private init(_ content: Content, _ name: String?, _ fileName: String?, _ contentType: String?) {
+        private init(_ content: Content, name: String?, fileName: String?, contentType: String?) {
             (self.content, self.name, self.fileName) = (content, name, fileName)
             self.contentType = contentType
         }
@@ -48,7 +48,9 @@ extension Multipart {
 
 extension Multipart.Part {
     /// Creates a form field with text. As in browsers, the text is sent as UTF-8, without a `Content-Type`.
-    public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
+    public static func field(_ name: String, _ value: String) -> Self {
+        Self(.data(Data(value.utf8)), name: name, fileName: nil, contentType: nil)
+    }
 
     /// Creates a form field with a number or Boolean, written as text.
     public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Self {
@@ -64,7 +66,9 @@ extension Multipart.Part {
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
-        Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
+        Self(
+            .data(data), name: name, fileName: fileName,
+            contentType: contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
     /// Creates a part with a value encoded as JSON. Uses `encoder`, or by default the agent's encoder, if that is a
@@ -75,7 +79,7 @@ extension Multipart.Part {
         let encode: @Sendable (any BodyEncoder) throws -> Data = {
             try (encoder ?? $0 as? JSONEncoder ?? JSONEncoder()).encode(value)
         }
-        return Self(.encoded(encode, nil), name, fileName, "application/json")
+        return Self(.encoded(encode, nil), name: name, fileName: fileName, contentType: "application/json")
     }
 
     /// Unavailable: values of different types need an `Encodable` type.
@@ -95,7 +99,7 @@ extension Multipart.Part {
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil,
         encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> Self {
-        Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
+        Self(.encoded({ try $0.encode(value) }, encoder), name: name, fileName: fileName, contentType: contentType)
     }
 
     /// Creates a part from a file. The request reads the file while it sends the part. Don't change the file until the
@@ -110,7 +114,7 @@ extension Multipart.Part {
     ) -> Self {
         let saved = fileName ?? url.lastPathComponent
         let type = contentType ?? FileTypes.contentType(of: url.lastPathComponent)
-        return Self(.file(url), name, saved.isEmpty ? nil : saved, type)
+        return Self(.file(url), name: name, fileName: saved.isEmpty ? nil : saved, contentType: type)
     }
 
     /// Creates a part from a stream that can be opened again for each attempt.
@@ -126,7 +130,8 @@ extension Multipart.Part {
         open: @escaping @Sendable () throws -> HTTPBody
     ) -> Self {
         let type = contentType ?? FileTypes.contentType(of: fileName ?? "")
-        return Self(.stream(length: length, isReplayable: true, open: open), name, fileName, type)
+        return Self(
+            .stream(length: length, isReplayable: true, open: open), name: name, fileName: fileName, contentType: type)
     }
 
     /// Creates a part from an ``Errand/HTTPBody``. Unless that body is in memory, the request can be sent only once.
@@ -135,7 +140,9 @@ extension Multipart.Part {
     ) -> Self {
         if let data = body.data { return .data(data, name: name, fileName: fileName, contentType: contentType) }
         let type = contentType ?? FileTypes.contentType(of: fileName ?? "")
-        return Self(.stream(length: body.length, isReplayable: false, open: { body }), name, fileName, type)
+        return Self(
+            .stream(length: body.length, isReplayable: false, open: { body }), name: name, fileName: fileName,
+            contentType: type)
     }
 
     var isReplayable: Bool { if case .stream(_, false, _) = content { false } else { true } }

@@ -106,8 +106,9 @@ final class ExchangeDraft: Sendable {
         let passed = max(state.progress.received, Int64(state.received.count))
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         let parts = RecordedExchange.maskedParts(
-            request, state.sent, state.response, state.received, length, state.messages, ending.label,
-            secrets.redactor(knowing: request.headers, state.response?.headers))
+            request, sent: state.sent, response: state.response, received: state.received, receivedLength: length,
+            messages: state.messages, label: ending.label,
+            redactor: secrets.redactor(knowing: request.headers, state.response?.headers))
         let timings: TransferTimings? = if case .timings(let timings)? = state.timings { timings } else { nil }
         return RecordedExchange(
             parts, activity: ending.activity, parent: ending.parent, attempt: attempt, hop: hop, date: date,

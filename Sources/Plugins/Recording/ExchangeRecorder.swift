@@ -234,7 +234,8 @@ public final class ExchangeRecorder: Accessory {
             let ending = ending(of: activity, label, recorded, now)
             if !keepsOpen(exchange, ending) { record(exchange, ending) }
         }
-        let ended = ended(activity, label, running.date, draft, outcome, recorded, now)
+        let ended = ended(
+            activity, label: label, startedAt: running.date, draft, outcome: outcome, recorded: recorded, at: now)
         state.withLock { state in
             state.metrics.add(ended)
             state.activities.append(ended, cost: 300 + ended.label.utf8.count)
@@ -242,8 +243,8 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func ended(
-        _ activity: Activity, _ label: String, _ date: Date, _ draft: ActivityDraft.State, _ outcome: ActivityOutcome,
-        _ recorded: RecordedOutcome, _ now: Duration
+        _ activity: Activity, label: String, startedAt date: Date, _ draft: ActivityDraft.State,
+        outcome: ActivityOutcome, recorded: RecordedOutcome, at now: Duration
     ) -> RecordedActivity {
         let start = origin.duration(to: activity.start)
         let response: HTTPResponse? = if case .success(let response) = outcome { response } else { nil }

@@ -132,15 +132,18 @@ extension RecordedExchange {
         receivedLength: Int64? = nil, label: String = "", date: Date, redaction: Redaction = Redaction()
     ) {
         self.init(
-            masking: ClearRequest(request), sent: sent, response.map { ClearResponse($0) }, received: received,
-            receivedLength: receivedLength, nil, label, date, Redactor(redaction))
+            masking: ClearRequest(request), sent: sent, response: response.map { ClearResponse($0) },
+            received: received,
+            receivedLength: receivedLength, messages: nil, label: label, date: date, redactor: Redactor(redaction))
     }
 
     init(
-        masking request: ClearRequest, sent: Data, _ response: ClearResponse?, received: Data, receivedLength: Int64?,
-        _ messages: SocketMessages?, _ label: String, _ date: Date, _ redactor: Redactor
+        masking request: ClearRequest, sent: Data, response: ClearResponse?, received: Data, receivedLength: Int64?,
+        messages: SocketMessages?, label: String, date: Date, redactor: Redactor
     ) {
-        let parts = Self.maskedParts(request, sent, response, received, receivedLength, messages, label, redactor)
+        let parts = Self.maskedParts(
+            request, sent: sent, response: response, received: received, receivedLength: receivedLength,
+            messages: messages, label: label, redactor: redactor)
         self.init(parts, date: date)
     }
 
@@ -160,12 +163,12 @@ extension RecordedExchange {
     typealias MaskedParts = (request: Request, response: Response?, webSocket: RecordedWebSocket?, label: String)
 
     static func maskedParts(
-        _ request: ClearRequest, _ sent: Data, _ response: ClearResponse?, _ received: Data, _ receivedLength: Int64?,
-        _ messages: SocketMessages?, _ label: String, _ redactor: consuming Redactor
+        _ request: ClearRequest, sent: Data, response: ClearResponse?, received: Data, receivedLength: Int64?,
+        messages: SocketMessages?, label: String, redactor: consuming Redactor
     ) -> MaskedParts {
         // The secrets in all parts are collected first. Then each secret is masked in all parts.
         var request = Request(request, sent, &redactor)
-        var response = response.map { Response($0, received, receivedLength, &redactor) }
+        var response = response.map { Response($0, received: received, length: receivedLength, &redactor) }
         let label = redactor.url(label)
         var webSocket = messages?.masked(&redactor)
         request.mask(redactor)
@@ -230,7 +233,7 @@ extension RecordedExchange.Request {
 
 extension RecordedExchange.Response {
     fileprivate init(
-        _ response: RecordedExchange.ClearResponse, _ received: Data, _ length: Int64?, _ redactor: inout Redactor
+        _ response: RecordedExchange.ClearResponse, received: Data, length: Int64?, _ redactor: inout Redactor
     ) {
         let headers = redactor.headers(response.headers)
         // A stream may report a length of 0 if the length is unknown.

@@ -53,12 +53,12 @@ final class ReplayRecorder: Sendable {
         var draft = Draft(order: order, request: request, date: options.time.date, start: options.time.now)
         let response: HTTPResponse
         do { response = try await transport.send(watched(request, draft.upload), options: options) } catch {
-            if !error.isCancellation { record(draft, Data(), .failure(error), options.time.now) }
+            if !error.isCancellation { record(draft, received: Data(), outcome: .failure(error), at: options.time.now) }
             throw error
         }
         draft.receive(response, at: options.time.now)
         guard response.body.data == nil else {
-            record(draft, response.data, .success(nil), options.time.now)
+            record(draft, received: response.data, outcome: .success(nil), at: options.time.now)
             return response
         }
         var copied = response
@@ -66,7 +66,7 @@ final class ReplayRecorder: Sendable {
             length: response.body.length,
             source: RecordingBody(response.body) { [self, draft] data in
                 guard let data else { return omit(request, "its body was not read to the end, or is too long") }
-                record(draft, data, .success(nil), options.time.now)
+                record(draft, received: data, outcome: .success(nil), at: options.time.now)
             })
         return copied
     }
@@ -110,7 +110,7 @@ final class ReplayRecorder: Sendable {
     }
 
     private func record(
-        _ draft: Draft, _ received: Data, _ outcome: ActivityOutcome, _ now: ContinuousClock.Instant
+        _ draft: Draft, received: Data, outcome: ActivityOutcome, at now: ContinuousClock.Instant
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })

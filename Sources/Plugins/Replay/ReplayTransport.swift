@@ -65,7 +65,9 @@ public final class ReplayTransport: Transport {
     ) throws {
         let isAbsent = mode.records && (try? FileStatus(at: file.path)) == nil
         let source = mode.kind == .recordAll || isAbsent ? nil : try HARSource(contentsOf: file)
-        try self.init(file, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
+        try self.init(
+            file: file, source: source, mode: mode, matching: matching, timing: timing,
+            repeatsLastResponse: repeatsLastResponse, redaction: redaction, maximumIndexBytes: maximumIndexBytes)
     }
 
     /// Opens an archive in memory. The other parameters are the same as for a file.
@@ -77,7 +79,9 @@ public final class ReplayTransport: Transport {
         maximumIndexBytes: Int = 128 << 20
     ) throws {
         let source = mode.kind == .recordAll ? nil : HARSource(data)
-        try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
+        try self.init(
+            file: nil, source: source, mode: mode, matching: matching, timing: timing,
+            repeatsLastResponse: repeatsLastResponse, redaction: redaction, maximumIndexBytes: maximumIndexBytes)
     }
 
     /// Opens an archive that a recorder or your code has created. The other parameters are the same as for a file.
@@ -98,8 +102,8 @@ public final class ReplayTransport: Transport {
     }
 
     private init(
-        _ file: URL?, _ source: HARSource?, _ mode: ReplayMode, _ matching: ReplayMatching, _ timing: ReplayTiming,
-        _ repeatsLastResponse: Bool, _ redaction: Redaction, _ maximumIndexBytes: Int
+        file: URL?, source: HARSource?, mode: ReplayMode, matching: ReplayMatching, timing: ReplayTiming,
+        repeatsLastResponse: Bool, redaction: Redaction, maximumIndexBytes: Int
     ) throws(HARError) {
         let index: HARIndex
         if let source { index = try HARIndex(source, memoryLimit: maximumIndexBytes) } else { index = HARIndex() }

@@ -73,7 +73,7 @@ struct ReplayedResponse {
             let first = try stored.next() ?? []
             settle(&headers, count: nil, beginning: first)
             let pace = receive / Double(range.count)
-            return HTTPBody(source: ReplayedBody(stored, first, pace, options.time))
+            return HTTPBody(source: ReplayedBody(stored, first: first, pace: pace, time: options.time))
         }
         var bytes: [UInt8]
         do { bytes = try stored.all() } catch {
@@ -91,7 +91,8 @@ struct ReplayedResponse {
         }
         let length = Int64(bytes.count)
         return HTTPBody(
-            length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
+            length: length,
+            source: ReplayedBody(nil, first: bytes, pace: receive / Double(max(1, length)), time: options.time))
     }
 
     /// Returns a text that is marked as Base64 but has the recorded size as plain text. Some files from Firefox contain
@@ -130,13 +131,15 @@ struct ReplayedResponse {
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
-        if let coding = headers[.contentEncoding], !isCoded(beginning, coding.lowercased(), isAsLong, length) {
+        if let coding = headers[.contentEncoding],
+            !isCoded(beginning, as: coding.lowercased(), isAsLong: isAsLong, length: length)
+        {
             headers.remove(.contentEncoding)
         }
         if !isAsLong { headers.remove(.contentLength) }
     }
 
-    private func isCoded(_ bytes: [UInt8], _ coding: String, _ isAsLong: Bool, _ length: Int64?) -> Bool {
+    private func isCoded(_ bytes: [UInt8], as coding: String, isAsLong: Bool, length: Int64?) -> Bool {
         guard entry.body.isBase64, isAsLong || length == nil, !bytes.isEmpty else { return false }
         switch coding {
         case "gzip", "x-gzip": return bytes.starts(with: [0x1F, 0x8B])
@@ -184,7 +187,7 @@ private final class ReplayedBody: HTTPBodySource {
     private let time: any TimeSource
 
     /// - Parameter pace: The time per byte.
-    init(_ stored: HARBody?, _ first: [UInt8], _ pace: Duration, _ time: any TimeSource) {
+    init(_ stored: HARBody?, first: [UInt8], pace: Duration, time: any TimeSource) {
         state = Mutex(State(stored: stored, first: first))
         (self.pace, self.time) = (pace, time)
     }

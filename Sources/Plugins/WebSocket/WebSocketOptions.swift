@@ -90,11 +90,14 @@ public struct WebSocketCompression: Sendable, Hashable {
         serverWindowBits: Int? = nil, clientWindowBits: Int = 15, serverKeepsWindow: Bool = true,
         clientKeepsWindow: Bool = true, minimumBytes: Int = 128
     ) {
-        self.init(true, serverWindowBits, clientWindowBits, serverKeepsWindow, clientKeepsWindow, minimumBytes)
+        self.init(
+            isEnabled: true, serverWindowBits: serverWindowBits, clientWindowBits: clientWindowBits,
+            serverKeepsWindow: serverKeepsWindow, clientKeepsWindow: clientKeepsWindow, minimumBytes: minimumBytes)
     }
 
     private init(
-        _ isEnabled: Bool, _ server: Int?, _ client: Int, _ serverKeeps: Bool, _ clientKeeps: Bool, _ minimum: Int
+        isEnabled: Bool, serverWindowBits server: Int?, clientWindowBits client: Int,
+        serverKeepsWindow serverKeeps: Bool, clientKeepsWindow clientKeeps: Bool, minimumBytes minimum: Int
     ) {
         self.isEnabled = isEnabled
         (serverWindowBits, clientWindowBits) = (server.map { min(max($0, 8), 15) }, min(max(client, 8), 15))
@@ -102,7 +105,9 @@ public struct WebSocketCompression: Sendable, Hashable {
     }
 
     /// Turns compression off. This is the default.
-    public static let off = WebSocketCompression(false, nil, 15, true, true, 0)
+    public static let off = WebSocketCompression(
+        isEnabled: false, serverWindowBits: nil, clientWindowBits: 15, serverKeepsWindow: true, clientKeepsWindow: true,
+        minimumBytes: 0)
     /// Offers compression, with the largest windows.
     public static let standard = WebSocketCompression()
 }

@@ -285,7 +285,7 @@ extension CacheHandler {
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
     private func revalidateInBackground(_ found: StoredResponse, _ lookup: HTTPLookup) {
-        inBackground("revalidate", found.key, .standard) { handler in
+        inBackground("revalidate", found.key, mode: .standard) { handler in
             // The caller may be reading the streamed body of the first entry.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.validate(StoredResponse(key: found.key, entry: entry), lookup, .forward(.stale))

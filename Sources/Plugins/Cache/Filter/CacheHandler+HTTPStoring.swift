@@ -34,7 +34,8 @@ extension CacheHandler {
         let vary = VaryRule(response.headers).names
         let (key, head) = await storageKey(head(response, lookup, sent: sent), vary, lookup)
         if response.body.data == nil {
-            return writeStream(TeeBody(response.body, isAccepted: true), of: response, head, key, lookup.mark)
+            return writeStream(
+                TeeBody(response.body, isAccepted: true), of: response, head, under: key, mark: lookup.mark)
         }
         let entry = CacheEntry(head: head, body: response.body)
         write(entry, key, lookup.mark)

@@ -152,7 +152,7 @@ extension CacheHandler {
     }
 
     private func refresh(_ lookup: TimedLookup) {
-        inBackground("refresh", lookup.key, .reload) { handler in
+        inBackground("refresh", lookup.key, mode: .reload) { handler in
             var exchange = handler.exchange
             exchange.tags[CacheMode.self] = .reload
             let (recorded, record) = exchange.recordingUsers()
@@ -174,7 +174,7 @@ extension CacheHandler {
             } otherwise: {
                 tee.refuse()
             }
-            return writeStream(tee, of: response, entry.head, lookup.key, lookup.mark)
+            return writeStream(tee, of: response, entry.head, under: lookup.key, mark: lookup.mark)
         }
         exchange.whenAccepted { [self] in
             write(entry, lookup.key, lookup.mark)

@@ -14,7 +14,7 @@ final class CacheHandler: Sendable {
     let leader: SharedValidations.Leader?
 
     init(
-        _ cache: ResponseCache, _ exchange: Exchange, _ next: Next, _ terms: CacheTerms, _ mode: CacheMode.Kind,
+        _ cache: ResponseCache, _ exchange: Exchange, _ next: Next, terms: CacheTerms, mode: CacheMode.Kind,
         leader: SharedValidations.Leader? = nil
     ) {
         (self.cache, self.exchange, self.next, self.terms) = (cache, exchange, next, terms)
@@ -22,11 +22,11 @@ final class CacheHandler: Sendable {
     }
 
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
-        CacheHandler(cache, exchange, next, terms, mode, leader: leader)
+        CacheHandler(cache, exchange, next, terms: terms, mode: mode, leader: leader)
     }
 
     func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
-        CacheHandler(cache, exchange, next, terms, mode)
+        CacheHandler(cache, exchange, next, terms: terms, mode: mode)
     }
 
     var policy: CachePolicy { terms.policy }
@@ -43,7 +43,7 @@ final class CacheHandler: Sendable {
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
-        _ verb: String, _ key: CacheKey, _ mode: CacheMode.Kind,
+        _ verb: String, _ key: CacheKey, mode: CacheMode.Kind,
         _ work: @escaping @Sendable (CacheHandler) async throws -> Void
     ) {
         guard let turn = cache.beginRevalidation(CacheWriter.Location(store, key)) else { return }
@@ -121,7 +121,7 @@ extension CacheHandler {
 
     /// Writes the body while the caller reads it.
     func writeStream(
-        _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
+        _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, under key: CacheKey, mark: CacheWriter.Mark
     ) -> HTTPResponse {
         let (exchange, store, writer) = (exchange, store, cache.writer)
         let task = Task.detached {

@@ -24,8 +24,8 @@ extension CacheHandler {
         var isOwned: Bool { hasPartition || !users.isEmpty }
 
         init(
-            _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
-            _ preferences: HTTPCacheRules.CallPreferences, _ store: OpenStore, _ mark: CacheWriter.Mark
+            _ exchange: Exchange, partition: String?, directives: CacheDirectives,
+            preferences: HTTPCacheRules.CallPreferences, store: OpenStore, mark: CacheWriter.Mark
         ) {
             // The resource URL belongs to the first hop, not to a redirect's target.
             let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
@@ -59,7 +59,9 @@ extension CacheHandler {
         case .staleIfError: preferences.staleIfError = .max
         default: break
         }
-        return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
+        return HTTPLookup(
+            exchange, partition: policy.partition, directives: directives, preferences: preferences, store: store,
+            mark: cache.writer.mark())
     }
 
     enum SearchResult: Sendable {

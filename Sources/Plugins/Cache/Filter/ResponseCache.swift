@@ -108,11 +108,11 @@ public final class ResponseCache: Filter {
         if exchange.stage == .call {
             if mode.mustNotSend, !isStorable { throw exchange.tags[CacheMode.self].miss(.off) }
             guard isStorable, terms.policy.timed != nil else { return .pass(exchange) }
-            return .timed(CacheHandler(self, exchange, next, terms, mode))
+            return .timed(CacheHandler(self, exchange, next, terms: terms, mode: mode))
         }
         let hasPolicy = isStorable && terms.policy.http != nil
         if !hasPolicy, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
-        return .http(CacheHandler(self, exchange, next, terms, mode), isStorable: hasPolicy)
+        return .http(CacheHandler(self, exchange, next, terms: terms, mode: mode), isStorable: hasPolicy)
     }
 
     private func terms(of request: any Request) -> CacheTerms {

@@ -23,7 +23,7 @@ struct HTTPFreshness: Sendable, Hashable {
         let delay = max(0, received.timeIntervalSince(sent))
         let ageField = Self.age(headers)
         initialAge = Int64(min(max(apparent, ageField + delay, 0), 0x1p33))
-        (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date ?? received)
+        (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date: date ?? received)
         noCache = directives.noCache
         mustRevalidate = directives.mustRevalidate
         isImmutable = directives.isImmutable
@@ -33,7 +33,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     /// Returns the response's lifetime (section 4.2.1). Ignores `s-maxage`, which applies only to shared caches.
     private static func lifetime(
-        _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
+        _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, date: Date
     ) -> (Int64, Bool) {
         if let maxAge = directives.maxAge { return (maxAge, false) }
         let expires = headers.values(of: .expires)

@@ -68,7 +68,7 @@ public final class MemoryStore: CacheStore {
             while state.bytes > limit.bytes - cost || state.nodes.count >= limit.entries, state.oldest >= 0 {
                 state.remove(state.oldest)
             }
-            if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), write, cost) }
+            if limit.entries > 0 { state.add(key, CacheEntry(head: entry.head, body: body), write: write, cost: cost) }
         }
     }
 
@@ -129,7 +129,7 @@ extension MemoryStore: ImmediateStore {
 
 extension MemoryStore.State {
     fileprivate mutating func add(
-        _ key: CacheKey, _ entry: CacheEntry, _ write: InFlightWrites.ID, _ cost: Int64
+        _ key: CacheKey, _ entry: CacheEntry, write: InFlightWrites.ID, cost: Int64
     ) {
         indices[key] = nodes.count
         nodes.append(MemoryStore.Node(key: key, entry: entry, write: write, cost: cost, older: -1, newer: -1))

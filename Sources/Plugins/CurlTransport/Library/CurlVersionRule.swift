@@ -31,7 +31,7 @@ struct CurlVersionRule {
     let last: CurlVersion
     let reason: String
 
-    private init(_ avoided: Avoided, _ first: CurlVersion, _ last: CurlVersion, _ reason: String) {
+    private init(_ avoided: Avoided, from first: CurlVersion, through last: CurlVersion, _ reason: String) {
         self.avoided = avoided
         self.first = first
         self.last = last
@@ -61,77 +61,79 @@ struct CurlVersionRule {
 
     static let all: [CurlVersionRule] = [
         CurlVersionRule(
-            .library, CurlVersion(0, 0, 0), CurlVersion(7, 75, 255),
+            .library, from: CurlVersion(0, 0, 0), through: CurlVersion(7, 75, 255),
             "They lack functions that the transport uses; 7.61.1 and older also free a handle that is still in use."),
         CurlVersionRule(
-            .connectionReuse, .oldest, CurlVersion(7, 79, 255),
+            .connectionReuse, from: .oldest, through: CurlVersion(7, 79, 255),
             """
             libcurl repeats a request on up to five other connections, without a callback that could prevent it. Up \
             to 7.76.1, a TLS session ticket that arrives on a reused connection is written to freed memory \
             (CVE-2021-22901).
             """),
         CurlVersionRule(
-            .handleReuse, CurlVersion(7, 84, 0), CurlVersion(7, 88, 0), danglingField),
+            .handleReuse, from: CurlVersion(7, 84, 0), through: CurlVersion(7, 88, 0), danglingField),
         CurlVersionRule(
-            .unseenHeaders, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
+            .unseenHeaders, from: CurlVersion(7, 88, 1), through: CurlVersion(7, 88, 255),
             """
             \(danglingField) In this version, which many systems have, the body callback sees each header line first \
             and can reject it.
             """),
-        CurlVersionRule(.handleReuse, CurlVersion(8, 0, 0), CurlVersion(8, 0, 255), danglingField),
+        CurlVersionRule(.handleReuse, from: CurlVersion(8, 0, 0), through: CurlVersion(8, 0, 255), danglingField),
         CurlVersionRule(
-            .handleReuse, CurlVersion(8, 9, 0), CurlVersion(8, 13, 255),
+            .handleReuse, from: CurlVersion(8, 9, 0), through: CurlVersion(8, 13, 255),
             """
             A transfer on a handle that was reset ignores the limits on connections, per host and in total (curl \
             issue 17052, fixed in 8.14.0).
             """),
         CurlVersionRule(
-            .unseenExcess, CurlVersion(8, 13, 0), .latest,
+            .unseenExcess, from: CurlVersion(8, 13, 0), through: .latest,
             """
             A connection is reused although its TLS library still holds bytes that don't belong to a response (seen \
             with 8.16 and 8.23, not with 8.12).
             """),
         CurlVersionRule(
-            .http2, .oldest, CurlVersion(7, 88, 0),
+            .http2, from: .oldest, through: CurlVersion(7, 88, 0),
             """
             A paused stream stops all other streams of its connection (seen with 7.81), never resumes (7.84, issue \
             9180), or loses the bytes that were kept for it (7.88.0, issue 10525).
             """),
         CurlVersionRule(
-            .http2, CurlVersion(8, 0, 0), CurlVersion(8, 13, 255),
+            .http2, from: CurlVersion(8, 0, 0), through: CurlVersion(8, 13, 255),
             """
             A stream stalls when it resumes after a pause (8.0, issue 10988; seen with 8.5; up to 8.13, issue 16955), \
             and uploads stall as well (8.1, issue 11426).
             """),
         CurlVersionRule(
-            .http2, CurlVersion(8, 16, 0), CurlVersion(8, 17, 255),
+            .http2, from: CurlVersion(8, 16, 0), through: CurlVersion(8, 17, 255),
             "A paused stream ends with a write error (issue 19334)."),
         CurlVersionRule(
-            .http2LongUpload, CurlVersion(7, 88, 1), CurlVersion(7, 88, 255),
+            .http2LongUpload, from: CurlVersion(7, 88, 1), through: CurlVersion(7, 88, 255),
             """
             If a complete response arrives before the end of the request, it's lost when RST_STREAM arrives with it; \
             otherwise it stops the upload early (seen with Debian's version; RFC 9113, section 8.1).
             """),
         CurlVersionRule(
-            .http2Upload, CurlVersion(8, 14, 0), CurlVersion(8, 22, 255),
+            .http2Upload, from: CurlVersion(8, 14, 0), through: CurlVersion(8, 22, 255),
             "If a server refuses an upload's stream, libcurl uses freed memory (CVE-2026-92392)."),
         CurlVersionRule(
-            .http3, .oldest, CurlVersion(8, 22, 255),
+            .http3, from: .oldest, through: CurlVersion(8, 22, 255),
             "The conformance suite passes over HTTP/3 with 8.23; older versions weren't tried."),
         CurlVersionRule(
-            .attemptCallback, .oldest, CurlVersion(7, 79, 255), "CURLOPT_PREREQFUNCTION was added in 7.80."),
-        CurlVersionRule(.quickExit, .oldest, CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT was added in 7.87."),
+            .attemptCallback, from: .oldest, through: CurlVersion(7, 79, 255),
+            "CURLOPT_PREREQFUNCTION was added in 7.80."),
         CurlVersionRule(
-            .callersThread, .oldest, CurlVersion(7, 87, 255),
+            .quickExit, from: .oldest, through: CurlVersion(7, 86, 255), "CURLOPT_QUICK_EXIT was added in 7.87."),
+        CurlVersionRule(
+            .callersThread, from: .oldest, through: CurlVersion(7, 87, 255),
             "A write to a closed TLS connection raises SIGPIPE, which only the transport's own thread blocks."),
         CurlVersionRule(
-            .addressChange, CurlVersion(7, 88, 0), CurlVersion(8, 11, 255),
+            .addressChange, from: CurlVersion(7, 88, 0), through: CurlVersion(8, 11, 255),
             """
             After an address fails, libcurl opens the socket for the next address only when it's called again, and \
             doesn't set a timer for that (seen with 7.88.1, not with 8.12).
             """),
         CurlVersionRule(
-            .addressPatience, .oldest, CurlVersion(8, 22, 255),
+            .addressPatience, from: .oldest, through: CurlVersion(8, 22, 255),
             """
             Addresses of the same family are tried one after the other, each for half of the remaining time (seen \
             with 7.88.1, 8.12 and 8.16; 8.23 doesn't wait).

@@ -48,7 +48,7 @@ struct MaskedActivity: Sendable {
             _ = redactor.headers(built.headers)
             (method, url) = (built.method.rawValue, redactor.url(built.url))
         }
-        exchanges = state.hops.map { Self.exchange($0, record, isWhole, &redactor) }
+        exchanges = state.hops.map { Self.exchange($0, of: record, isWhole: isWhole, &redactor) }
         if isWhole {
             messages = state.messages.map {
                 RecordedWebSocket.Message(
@@ -57,7 +57,7 @@ struct MaskedActivity: Sendable {
             }
         }
         if let (head, body, length) = state.other.map({ ($0.head, $0.body, $0.length) }) {
-            other = Self.response(head, body, length: length, isWhole, &redactor)
+            other = Self.response(head, body, length: length, isWhole: isWhole, &redactor)
         }
         mask()
     }
@@ -84,7 +84,7 @@ struct MaskedActivity: Sendable {
     }
 
     private static func exchange(
-        _ hop: ActivityRecord.Hop, _ record: ActivityRecord.Identity, _ isWhole: Bool, _ redactor: inout Redactor
+        _ hop: ActivityRecord.Hop, of record: ActivityRecord.Identity, isWhole: Bool, _ redactor: inout Redactor
     ) -> RecordedExchange {
         let head = hop.request
         let headers = redactor.headers(head.headers)
@@ -103,13 +103,13 @@ struct MaskedActivity: Sendable {
         if let response = hop.response {
             // A stream may report a length of 0 if the length is unknown.
             let length = [response.length ?? 0, hop.receivedCount, Int64(hop.received.count)].max { $0 < $1 }
-            exchange.response = Self.response(response, hop.received, length: length ?? 0, isWhole, &redactor)
+            exchange.response = Self.response(response, hop.received, length: length ?? 0, isWhole: isWhole, &redactor)
         }
         return exchange
     }
 
     private static func response(
-        _ head: ActivityRecord.ResponseHead, _ body: Data, length: Int64, _ isWhole: Bool, _ redactor: inout Redactor
+        _ head: ActivityRecord.ResponseHead, _ body: Data, length: Int64, isWhole: Bool, _ redactor: inout Redactor
     ) -> RecordedExchange.Response {
         let headers = redactor.headers(head.headers)
         let body = RecordedBody(

@@ -32,19 +32,21 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
         maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)
     ) {
-        self.init(true, backoff, maximumFailures, statuses, minimumDelay)
+        self.init(
+            isEnabled: true, backoff: backoff, maximumFailures: maximumFailures, statuses: statuses,
+            minimumDelay: minimumDelay)
     }
 
     private init(
-        _ isEnabled: Bool, _ backoff: Backoff, _ maximumFailures: Int, _ statuses: StatusCodes,
-        _ minimumDelay: Duration
+        isEnabled: Bool, backoff: Backoff, maximumFailures: Int, statuses: StatusCodes, minimumDelay: Duration
     ) {
         (self.isEnabled, self.backoff, self.maximumFailures) = (isEnabled, backoff, maximumFailures)
         (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
     }
 
     /// A policy that never reconnects. The stream ends with its first connection, and throws that connection's error.
-    public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
+    public static let off = ReconnectionPolicy(
+        isEnabled: false, backoff: .none, maximumFailures: 0, statuses: [], minimumDelay: .zero)
     /// The default policy.
     public static let standard = ReconnectionPolicy()
 

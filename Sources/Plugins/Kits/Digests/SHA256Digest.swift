@@ -94,22 +94,22 @@ package struct SHA256Digest: MessageDigest {
         var turn = 0
         while true {
             let k = constants[turn]
-            round(a, b, c, &d, e, f, g, &h, w0 &+ k[0])
-            round(h, a, b, &c, d, e, f, &g, w1 &+ k[1])
-            round(g, h, a, &b, c, d, e, &f, w2 &+ k[2])
-            round(f, g, h, &a, b, c, d, &e, w3 &+ k[3])
-            round(e, f, g, &h, a, b, c, &d, w4 &+ k[4])
-            round(d, e, f, &g, h, a, b, &c, w5 &+ k[5])
-            round(c, d, e, &f, g, h, a, &b, w6 &+ k[6])
-            round(b, c, d, &e, f, g, h, &a, w7 &+ k[7])
-            round(a, b, c, &d, e, f, g, &h, w8 &+ k[8])
-            round(h, a, b, &c, d, e, f, &g, w9 &+ k[9])
-            round(g, h, a, &b, c, d, e, &f, w10 &+ k[10])
-            round(f, g, h, &a, b, c, d, &e, w11 &+ k[11])
-            round(e, f, g, &h, a, b, c, &d, w12 &+ k[12])
-            round(d, e, f, &g, h, a, b, &c, w13 &+ k[13])
-            round(c, d, e, &f, g, h, a, &b, w14 &+ k[14])
-            round(b, c, d, &e, f, g, h, &a, w15 &+ k[15])
+            round(a, b, c, &d, e, f, g, &h, adding: w0 &+ k[0])
+            round(h, a, b, &c, d, e, f, &g, adding: w1 &+ k[1])
+            round(g, h, a, &b, c, d, e, &f, adding: w2 &+ k[2])
+            round(f, g, h, &a, b, c, d, &e, adding: w3 &+ k[3])
+            round(e, f, g, &h, a, b, c, &d, adding: w4 &+ k[4])
+            round(d, e, f, &g, h, a, b, &c, adding: w5 &+ k[5])
+            round(c, d, e, &f, g, h, a, &b, adding: w6 &+ k[6])
+            round(b, c, d, &e, f, g, h, &a, adding: w7 &+ k[7])
+            round(a, b, c, &d, e, f, g, &h, adding: w8 &+ k[8])
+            round(h, a, b, &c, d, e, f, &g, adding: w9 &+ k[9])
+            round(g, h, a, &b, c, d, e, &f, adding: w10 &+ k[10])
+            round(f, g, h, &a, b, c, d, &e, adding: w11 &+ k[11])
+            round(e, f, g, &h, a, b, c, &d, adding: w12 &+ k[12])
+            round(d, e, f, &g, h, a, b, &c, adding: w13 &+ k[13])
+            round(c, d, e, &f, g, h, a, &b, adding: w14 &+ k[14])
+            round(b, c, d, &e, f, g, h, &a, adding: w15 &+ k[15])
             turn += 1
             if turn == 4 { return Words(a, b, c, d, e, f, g, h) }
             w0 = next(w0, w1, w9, w14)
@@ -141,7 +141,7 @@ package struct SHA256Digest: MessageDigest {
     @inline(__always)
     private static func round(
         _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
-        _ h: inout UInt32, _ word: UInt32
+        _ h: inout UInt32, adding word: UInt32
     ) {
         let s1 = e.rotatedRight(6) ^ e.rotatedRight(11) ^ e.rotatedRight(25)
         let t1 = h &+ s1 &+ (g ^ e & (f ^ g)) &+ word

@@ -39,13 +39,13 @@ public struct JSONNumber: Sendable {
         }
         let exponent = index < text.count ? Self.exponent(in: text, from: index + 1) : 0
         if count <= Self.maximumDigits {
-            self.init(isNegative, mantissa, power + exponent, [])
+            self.init(isNegative: isNegative, mantissa: mantissa, power: power + exponent, digits: [])
         } else {
             self.init(isNegative, text.extracting(first..<index), power + exponent)
         }
     }
 
-    private init(_ isNegative: Bool, _ mantissa: UInt64, _ power: Int, _ digits: [UInt8]) {
+    private init(isNegative: Bool, mantissa: UInt64, power: Int, digits: [UInt8]) {
         (self.isNegative, self.mantissa, self.power, self.digits) = (isNegative, mantissa, power, digits)
     }
 
@@ -59,7 +59,9 @@ public struct JSONNumber: Sendable {
             power += 1
         }
         let mantissa = digits.prefix(Self.maximumDigits).reduce(0 as UInt64) { $0 * 10 + UInt64($1) }
-        self.init(isNegative, mantissa, power, digits.count <= Self.maximumDigits ? [] : digits)
+        self.init(
+            isNegative: isNegative, mantissa: mantissa, power: power,
+            digits: digits.count <= Self.maximumDigits ? [] : digits)
     }
 
     /// Returns an exponent's value, from its sign or first digit to the end of the number, limited to

@@ -99,9 +99,9 @@ final class LogDraft: Sendable {
         var bodies: (sent: String?, received: String?)
         if level.maximumBodyBytes > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
-            bodies.sent = LogBody.text(state.sentBytes, type, request?.body.length, &redactor)
+            bodies.sent = LogBody.text(state.sentBytes, contentType: type, length: request?.body.length, &redactor)
             bodies.received = LogBody.text(
-                state.receivedBytes, response?.headers[.contentType], response?.length, &redactor)
+                state.receivedBytes, contentType: response?.headers[.contentType], length: response?.length, &redactor)
         }
         let (requestHeaders, responseHeaders) =
             level.hasHeaders
@@ -136,7 +136,7 @@ final class LogDraft: Sendable {
 enum LogBody {
     /// Returns a body as text: JSON, forms, XML and text with their content, and other bodies as a description of their
     /// size.
-    static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
+    static func text(_ data: Data, contentType: String?, length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
         let whole = max(length ?? 0, Int64(data.count))

@@ -44,7 +44,9 @@ public final class OAuthClient: Sendable {
         transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
     ) {
-        self.init(issuer, nil, id, authentication, dpop, transport, filters, accessories, time)
+        self.init(
+            issuer: issuer, server: nil, id: id, authentication: authentication, dpop: dpop, transport: transport,
+            filters: filters, accessories: accessories, time: time)
     }
 
     /// Creates a client for a server whose endpoints you know. The other parameters are the same as for a client with
@@ -54,12 +56,14 @@ public final class OAuthClient: Sendable {
         transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
     ) {
-        self.init(server.issuer, server, id, authentication, dpop, transport, filters, accessories, time)
+        self.init(
+            issuer: server.issuer, server: server, id: id, authentication: authentication, dpop: dpop,
+            transport: transport, filters: filters, accessories: accessories, time: time)
     }
 
     private init(
-        _ issuer: String, _ server: OAuthServer?, _ id: String, _ authentication: ClientAuthentication, _ dpop: DPoP?,
-        _ transport: any Transport, _ filters: [any Filter], _ accessories: [any Accessory], _ time: some TimeSource
+        issuer: String, server: OAuthServer?, id: String, authentication: ClientAuthentication, dpop: DPoP?,
+        transport: any Transport, filters: [any Filter], accessories: [any Accessory], time: some TimeSource
     ) {
         (self.issuer, self.id, self.authentication, self.dpop) = (issuer, id, authentication, dpop)
         self.time = time
@@ -210,7 +214,8 @@ extension OAuthClient {
             call.authorization = .basic(user: FormEncoding.encode(id), password: FormEncoding.encode(secret))
             return [secret]
         case .privateKey(let key, let algorithm, let keyID, let audience):
-            let assertion = try await assertion(key, algorithm, keyID, audience ?? issuer, date)
+            let assertion = try await assertion(
+                signedBy: key, algorithm: algorithm, keyID: keyID, audience: audience ?? issuer, at: date)
             form += [
                 ("client_id", id), ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
                 ("client_assertion", assertion),
@@ -220,8 +225,7 @@ extension OAuthClient {
     }
 
     private func assertion(
-        _ key: any KeySigner, _ algorithm: KeyAlgorithm, _ keyID: String?, _ audience: String,
-        _ date: Date
+        signedBy key: any KeySigner, algorithm: KeyAlgorithm, keyID: String?, audience: String, at date: Date
     ) async throws -> String {
         let now = Int64(date.timeIntervalSince1970)
         let claims = AssertionClaims(

@@ -61,7 +61,7 @@ public struct WaterfallPage: Sendable {
         let length = (row.end - row.start) / .milliseconds(1)
         let notes = row.notes + [HTMLText.milliseconds(length)]
         let kind = row.kind.map { "<b>\(HTMLText.escaped($0))</b> " } ?? ""
-        var bars = Self.bar("whole", start, length, total)
+        var bars = Self.bar("whole", from: start, length: length, of: total)
         var lines = ""
         for exchange in row.exchanges {
             var at = (exchange.offset - origin) / .milliseconds(1)
@@ -73,7 +73,7 @@ public struct WaterfallPage: Sendable {
             for (name, duration) in zip(Self.phases, lengths) {
                 guard let duration, duration > .zero else { continue }
                 let length = duration / .milliseconds(1)
-                bars += Self.bar(name, at, length, total)
+                bars += Self.bar(name, from: at, length: length, of: total)
                 at += length
             }
             lines += "<div class=\"wire\">\(HTMLText.escaped(Self.words(exchange)))</div>"
@@ -98,7 +98,7 @@ public struct WaterfallPage: Sendable {
         return words.joined(separator: ", ")
     }
 
-    private static func bar(_ name: String, _ start: Double, _ length: Double, _ total: Double) -> String {
+    private static func bar(_ name: String, from start: Double, length: Double, of total: Double) -> String {
         let left = min(max(start / total * 100, 0), 99.85)
         let width = min(max(length / total * 100, 0.15), 100 - left)
         return "<i class=\"\(name)\" style=\"left:\(hundredths(left))%;width:\(hundredths(width))%\"></i>"

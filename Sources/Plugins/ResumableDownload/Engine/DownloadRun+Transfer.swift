@@ -75,7 +75,8 @@ extension DownloadRun {
             if let coding = try foreignCoding(response, plan) { return .coded(coding) }
             var representation = representation
             if plan.decodes { representation.validator = nil }
-            try await receiveWhole(response, representation, isSame && !plan.decodes, inquiry, decodes: plan.decodes)
+            try await receiveWhole(
+                response, representation, isSame: isSame && !plan.decodes, inquiry, decodes: plan.decodes)
         }
         return .whole(response)
     }
@@ -139,7 +140,7 @@ extension DownloadRun {
 
     /// Receives the whole file, although the request may have asked for a range.
     func receiveWhole(
-        _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
+        _ response: HTTPResponse, _ representation: Representation, isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }

@@ -70,7 +70,7 @@ extension UploadRun {
             if case .informational(let status, let headers) = event { interim(status, headers, findings) }
         }
         let count = SentBytes()
-        if let part = message.part { try load(&creation, state.source, part, count) }
+        if let part = message.part { try load(&creation, from: state.source, part, counting: count) }
         tally.begin(at: 0, of: state.source.length)
         let response: HTTPResponse
         do { response = try await send(creation, canPause: false, findings) } catch {
@@ -111,7 +111,7 @@ extension UploadRun {
             return .refused(response)
         case .has where state.resource == nil:
             throw TransferError(.unusableResponse, "the server created an upload without returning its URL")
-        default: return try took(verdict, response, &state, message.part)
+        default: return try took(verdict, response, &state, part: message.part)
         }
     }
 
@@ -131,7 +131,7 @@ extension UploadRun {
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
-        let outcome = try took(verdict, response, &state, nil)
+        let outcome = try took(verdict, response, &state, part: nil)
         if let offset = state.offset {
             order.report(.continuing(at: segment == nil ? offset : order.acknowledged.count))
         }
@@ -151,7 +151,7 @@ extension UploadRun {
         if options.sendsDigest, part.count ?? 0 > 0 { digest = try await state.source.digest(of: part) }
         let message = dialect.append(part, digest: digest)
         var request = exchange(for: message, at: resource.url)
-        try load(&request, state.source, part, SentBytes())
+        try load(&request, from: state.source, part, counting: SentBytes())
         let end = part.end ?? .max
         request.observeTransport { event in
             guard case .informational(104, let headers) = event,
@@ -165,11 +165,11 @@ extension UploadRun {
         state.learn(response.headers, exchange.time.date)
         let verdict = dialect.verdict(onAppend: response, plan, part: part)
         if case .complete = verdict { return .complete(named(response, state)) }
-        return try took(verdict, response, &state, part)
+        return try took(verdict, response, &state, part: part)
     }
 
     private func took(
-        _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, _ part: UploadPart?
+        _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, part: UploadPart?
     ) throws -> Outcome {
         if case .refused = verdict { return .refused(response) }
         response.body.cancel()

@@ -48,8 +48,7 @@ extension UploadRun {
             if error.isChangeOfSource { throw error }
             guard error is PlaceTooLong else { return .failed(error) }
             return try await undivide(
-                &state, ledger, server,
-                "the segments' URLs are too long for the request that joins them")
+                &state, ledger, server, reason: "the segments' URLs are too long for the request that joins them")
         }
     }
 
@@ -63,11 +62,11 @@ extension UploadRun {
         response.body.cancel()
         let status = ReasonPhrase.describing(response.status)
         return try await undivide(
-            &state, ledger, server, "the server cannot join segments: it responded with \(status)")
+            &state, ledger, server, reason: "the server cannot join segments: it responded with \(status)")
     }
 
     private func undivide(
-        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, _ reason: String
+        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, reason: String
     ) async throws -> Outcome {
         order.report(.restarting(reason: reason, discarded: order.acknowledged.count))
         await terminate(ledger.places, on: server)
@@ -84,7 +83,7 @@ extension UploadRun {
             var waiting = ledger.open[...]
             func add() {
                 guard let index = waiting.popFirst() else { return }
-                group.addTask { try await send(index, ledger, source, server) }
+                group.addTask { try await send(index, of: ledger, from: source, to: server) }
             }
             for _ in 0..<order.maximumSegments { add() }
             while let end = try await group.next() {
@@ -100,7 +99,7 @@ extension UploadRun {
     }
 
     @concurrent private func send(
-        _ index: Int, _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
+        _ index: Int, of ledger: SegmentLedger, from source: UploadBody, to server: UploadServer
     ) async throws -> End {
         let segment = ledger.segments[index]
         var state = State(source: source.segment(segment), retries: UploadRetries(options.retry))

@@ -315,7 +315,8 @@ extension UploadRun {
         .reprDigest, .expect, .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
     ]
 
-    func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
+    func load(_ exchange: inout Exchange, from source: UploadBody, _ part: UploadPart, counting count: SentBytes) throws
+    {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
             // An empty source is opened when the request is sent, to verify that the source is in fact empty.

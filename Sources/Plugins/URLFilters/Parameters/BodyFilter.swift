@@ -45,12 +45,14 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
         _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) {
-        self.init(rule, empty, encoding, toAnyOrigin, name, .changesRequest, parameters)
+        self.init(
+            merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name,
+            traits: .changesRequest, parameters)
     }
 
     private init(
-        _ rule: MergeRule, _ empty: EmptyBody, _ encoding: ParameterEncoding, _ toAnyOrigin: Bool, _ name: String,
-        _ traits: FilterTraits, _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
+        merge rule: MergeRule, empty: EmptyBody, encoding: ParameterEncoding, toAnyOrigin: Bool, name: String,
+        traits: FilterTraits, _ parameters: @escaping @Sendable (Exchange) async throws -> Parameters
     ) {
         (self.rule, self.empty, self.encoding, self.name) = (rule, empty, encoding, name)
         (self.toAnyOrigin, self.traits, self.parameters) = (toAnyOrigin, traits, parameters)
@@ -58,7 +60,10 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
 
     /// Creates a filter that adds a signature and its timestamp as parameters.
     public init(signedBy signer: Signer, empty: EmptyBody = .form, name: String = "sign") {
-        self.init(.replace, empty, ParameterEncoding(sortsNames: false), false, name, .signs) {
+        self.init(
+            merge: .replace, empty: empty, encoding: ParameterEncoding(sortsNames: false), toAnyOrigin: false,
+            name: name, traits: .signs
+        ) {
             let added = try await signer.sign(URLText($0.http.url), $0, filter: name)
             return Parameters(added.map { .init($0.name, .string($0.value)) })
         }

@@ -23,17 +23,17 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
-    ) { self.init(rule, name, .changesRequest) { (try await headers($0), nil) } }
+    ) { self.init(merge: rule, name: name, traits: .changesRequest) { (try await headers($0), nil) } }
 
     private init(
-        _ rule: MergeRule, _ name: String, _ traits: FilterTraits,
+        merge rule: MergeRule, name: String, traits: FilterTraits,
         _ headers: @escaping @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
     /// Creates a filter that adds a signature and its timestamp as header fields. If a redirect leads to another
     /// origin, these fields are removed.
     public init(signedBy signer: Signer, name: String = "sign") {
-        self.init(.replace, name, .signs) { exchange in
+        self.init(merge: .replace, name: name, traits: .signs) { exchange in
             var headers = HTTPHeaders()
             let key = try await signer.secret(for: exchange, filter: name)
             for (field, value) in try signer.sign(URLText(exchange.http.url), exchange, with: key, filter: name) {

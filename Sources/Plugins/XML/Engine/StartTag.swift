@@ -45,7 +45,7 @@ struct StartTag {
             return index + 1
         }
         var value = Array(part[first..<index])
-        while index < end, part[index] != quote { index = try readSpecial(part, index, end, &value) }
+        while index < end, part[index] != quote { index = try readSpecial(part, at: index, end: end, into: &value) }
         guard index < end else { throw part.malformed("an attribute's value has no closing quote", end) }
         attributes.append((start..<nameEnd, String(decoding: value, as: UTF8.self)))
         return index + 1
@@ -53,7 +53,7 @@ struct StartTag {
 
     /// Appends a reference or another character that needs a check. Returns the index after it.
     private func readSpecial(
-        _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
+        _ part: XMLPart, at index: Int, end: Int, into value: inout [UInt8]
     ) throws(XMLError) -> Int {
         switch part[index] {
         case UInt8(ascii: "<"): throw part.malformed("an attribute's value contains <", index)
