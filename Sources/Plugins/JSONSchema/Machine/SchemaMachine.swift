@@ -286,17 +286,23 @@ extension SchemaMachine {
 
     // MARK: Objects
 
-    mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
-        let lanes = Array(arena.lanes(of: state))
-        let firstGate = arena.states[Int(state)].firstGate
-        var keys: [[UInt8]] = []
-        var numbers: [[UInt8]: Int32] = [:]
-        func number(_ key: [UInt8]) -> Int32 {
+    /// Numbers keys in the order of their first use.
+    private struct KeyNumbering {
+        private(set) var keys: [[UInt8]] = []
+        private var numbers: [[UInt8]: Int32] = [:]
+
+        mutating func number(_ key: [UInt8]) -> Int32 {
             if let known = numbers[key] { return known }
             keys.append(key)
             numbers[key] = Int32(keys.count - 1)
             return Int32(keys.count - 1)
         }
+    }
+
+    mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
+        let lanes = Array(arena.lanes(of: state))
+        let firstGate = arena.states[Int(state)].firstGate
+        var numbering = KeyNumbering()
         var rules: [LaneObject] = []
         var patterns: [Int32] = []
         var known: Set<Int32> = []
@@ -304,32 +310,25 @@ extension SchemaMachine {
         for (index, lane) in lanes.enumerated() {
             let node = program.nodes[Int(lane.node)]
             for (gateIndex, gate) in node.gates.enumerated() where gate.kind == .dependent {
-                arena.gates[firstGate + Int(lane.firstGate) + gateIndex].entry = number(gate.key)
+                arena.gates[firstGate + Int(lane.firstGate) + gateIndex].entry = numbering.number(gate.key)
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
             // The keys are sorted, so every machine derives the same plan.
-            for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
+            for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                _ = numbering.number(key)
+            }
             for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
             work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
             if rule.names >= 0 { names.and(rule.names, index, isHard: lane.isHard) }
-            let needs = rule.required.map(number)
-            let dependents = rule.dependentRequired.flatMap { pair in
-                let key = number(pair.key)
-                return pair.needs.flatMap { [key, number($0)] }
-            }
-            var made = LaneObject(
-                lane: Int32(index), firstNeed: arena.addNumbers(needs), needCount: needs.count,
-                firstDependent: arena.addNumbers(dependents), dependentCount: dependents.count / 2)
-            for need in needs { if need < 64 { made.required |= 1 << UInt64(need) } else { made.isWide = true } }
-            (made.minimum, made.maximum) = (rule.minimum, rule.maximum)
-            made.asksUnevaluated = rule.unevaluated >= 0
+            let made = makeRule(rule, lane: index, &numbering)
             if made.needCount > 0 || made.dependentCount > 0 || made.minimum > 0 || made.maximum < .max
                 || made.asksUnevaluated
             {
                 rules.append(made)
             }
         }
+        let keys = numbering.keys
         let entries = keys.indices.map { KeyEntry(transition: -1, next: Int32(($0 + 1) % keys.count)) }
         var plan = ObjectPlan(
             keys: arena.addKeys(keys), firstEntry: arena.add(entries), firstPattern: arena.addNumbers(patterns),
@@ -346,6 +345,23 @@ extension SchemaMachine {
             plan.variants = variants.count - 1
         }
         arena.states[Int(state)].object = arena.add(plan)
+    }
+
+    private mutating func makeRule(
+        _ rule: SchemaObjectRule, lane: Int, _ numbering: inout KeyNumbering
+    ) -> LaneObject {
+        let needs = rule.required.map { numbering.number($0) }
+        let dependents = rule.dependentRequired.flatMap { pair in
+            let key = numbering.number(pair.key)
+            return pair.needs.flatMap { [key, numbering.number($0)] }
+        }
+        var made = LaneObject(
+            lane: Int32(lane), firstNeed: arena.addNumbers(needs), needCount: needs.count,
+            firstDependent: arena.addNumbers(dependents), dependentCount: dependents.count / 2)
+        for need in needs { if need < 64 { made.required |= 1 << UInt64(need) } else { made.isWide = true } }
+        (made.minimum, made.maximum) = (rule.minimum, rule.maximum)
+        made.asksUnevaluated = rule.unevaluated >= 0
+        return made
     }
 
     /// `key` is `nil` for any key that no lane names. `matches` has one bit for each pattern that the key matches.

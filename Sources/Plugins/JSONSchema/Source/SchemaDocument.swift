@@ -98,24 +98,23 @@ final class SchemaDocument: Sendable {
                 open[innermost].children.append(index)
             }
             let parent = innermost >= 0 ? open[innermost].value : -1
-            var value = Value(kind: .null, start: p, end: 0, parent: parent)
-            switch byte {
-            case JSONGrammar.openBrace, JSONGrammar.openBracket:
-                value.kind = byte == JSONGrammar.openBrace ? .object : .array
-                open.append((index, [], []))
-                p += 1
-            case JSONGrammar.quote:
-                value.kind = .string
-                p = JSONGrammar.string(in: text, from: p + 1).index
-            case 0x74: (value.kind, p) = (.true, p + 4)
-            case 0x66: (value.kind, p) = (.false, p + 5)
-            case 0x6E: p += 4
-            default:
-                value.kind = .number
-                p = JSONGrammar.number(in: text, from: p).end.index
-            }
-            value.end = p
-            parsed.values.append(value)
+            let (kind, end) = token(in: text, from: p)
+            parsed.values.append(Value(kind: kind, start: p, end: end, parent: parent))
+            if kind == .object || kind == .array { open.append((index, [], [])) }
+            p = end
+        }
+    }
+
+    /// Returns the kind of the value that starts at `p`, and the end of its first token.
+    private static func token(in text: Span<UInt8>, from p: Int) -> (kind: Kind, end: Int) {
+        switch text[p] {
+        case JSONGrammar.openBrace: (.object, p + 1)
+        case JSONGrammar.openBracket: (.array, p + 1)
+        case JSONGrammar.quote: (.string, JSONGrammar.string(in: text, from: p + 1).index)
+        case 0x74: (.true, p + 4)
+        case 0x66: (.false, p + 5)
+        case 0x6E: (.null, p + 4)
+        default: (.number, JSONGrammar.number(in: text, from: p).end.index)
         }
     }
 
