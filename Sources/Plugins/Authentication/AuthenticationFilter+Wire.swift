@@ -67,10 +67,7 @@ extension AuthenticationFilter {
             let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
             guard attempt.http.body.isReplayable else {
                 keeper.renew(after: need, exchange.time)
-                throw ErrandError(
-                    .bodyNotReplayable,
-                    "the server rejected the credential, and the request isn't repeated: its body can be sent only once",
-                    response: response)
+                throw notReplayable(response)
             }
             guard keeper.canRenew(after: need, first) else {
                 record?.commit()
@@ -91,6 +88,13 @@ extension AuthenticationFilter {
                 throw Restart(keeper: keeper, repetition: repetition)
             }
         }
+    }
+
+    private func notReplayable(_ response: HTTPResponse) -> ErrandError {
+        ErrandError(
+            .bodyNotReplayable,
+            "the server rejected the credential, and the request isn't repeated: its body can be sent only once",
+            response: response)
     }
 
     private func refusal(_ response: HTTPResponse, _ exchange: Exchange) async throws -> Refusal? {
