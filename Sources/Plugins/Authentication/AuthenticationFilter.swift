@@ -57,7 +57,8 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
 
     /// Adds a valid credential without waiting. Returns nil if the slow path is needed. This function isn't async,
-    /// because most requests find a valid credential, and an async function would cost each of these requests an async frame.
+    /// because most requests find a valid credential, and an async function would cost each of these requests an async
+    /// frame.
     @inline(never) private func attemptAtOnce(_ exchange: Exchange, _ next: Next) throws -> Attempt? {
         guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
             return Attempt(exchange: exchange)
