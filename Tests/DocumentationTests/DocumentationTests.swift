@@ -14,12 +14,12 @@ import Testing
         let compiled = try sources.map { source in
             // On the page, the clone is next to the app.
             let text = try String(contentsOf: source, encoding: .utf8).replacing("\"../..\"", with: "\"../errand\"")
-            return Self.lines(text).joined(separator: "\n")
+            return Data(Self.lines(text).joined(separator: "\n").utf8)
         }
         for page in try Self.pages() {
             for paragraph in try Self.paragraphs(of: page) {
                 #expect(
-                    compiled.contains { $0.contains(paragraph) },
+                    compiled.contains { $0.contains(text: paragraph) },
                     "\(page.lastPathComponent): not compiled:\n\(paragraph)")
             }
         }

@@ -1,0 +1,33 @@
+import Errand
+import ErrandConformance
+import ErrandTestSupport
+
+// The guides' plugins run with fewer rounds than a reader's plugins do, because these suites run often.
+
+enum FilterConformance {
+    static func cases(
+        for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
+        samples: [LawExchange] = [], secrets: [String] = [],
+        laws: LawOptions = LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration),
+        knownLimitations limitations: [KnownLimitation] = []
+    ) -> [PluginConformanceCase] {
+        ErrandConformance.FilterConformance.cases(
+            for: make, effects: effects, samples: samples, secrets: secrets, laws: laws, knownLimitations: limitations
+        ).filter { LawBudget.includes($0.name) }
+    }
+
+    static func holdingCases(for make: @escaping @Sendable () throws -> any Filter) -> [PluginConformanceCase] {
+        ErrandConformance.FilterConformance.holdingCases(for: make)
+    }
+}
+
+enum AccessoryConformance {
+    static func cases<Subject: Accessory>(
+        for make: @escaping @Sendable () throws -> Subject,
+        output: @escaping @Sendable (Subject) async throws -> String = { _ in "" }
+    ) -> [PluginConformanceCase] {
+        ErrandConformance.AccessoryConformance.cases(
+            for: make, output: output, laws: LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration)
+        ).filter { LawBudget.includes($0.name) }
+    }
+}
