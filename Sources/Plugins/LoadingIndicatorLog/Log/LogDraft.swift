@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import ErrandJSONSyntax
 import ErrandMessageSyntax
 import ErrandRedaction
 import Synchronization
@@ -130,60 +129,5 @@ final class LogDraft: Sendable {
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {
         headers.map { line("\($0.name): \($0.value)", redactor) }
-    }
-}
-
-enum LogBody {
-    /// Returns a body as text: JSON, forms, XML and text with their content, and other bodies as a description of their
-    /// size.
-    static func text(_ data: Data, contentType: String?, length: Int64?, _ redactor: inout Redactor) -> String? {
-        if data.isEmpty { return nil }
-        let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
-        let whole = max(length ?? 0, Int64(data.count))
-        let rest = whole > Int64(data.count) ? "\n… \(whole) bytes in all" : ""
-        let size = "(\(type.isEmpty ? "a body" : type), \(whole) bytes)"
-        guard case .shown(let masked) = redactor.body(data, contentType: contentType) else { return size }
-        if type == "application/json" || type.hasSuffix("+json") { return JSONIndenter.text(masked) + rest }
-        if type == "application/x-www-form-urlencoded" { return String(decoding: masked, as: UTF8.self) + rest }
-        let isText = type.hasPrefix("text/") || type == "application/xml" || type.hasSuffix("+xml")
-        guard isText, !data.contains(0) else { return size }
-        return String(decoding: masked, as: UTF8.self) + rest
-    }
-}
-
-/// Indents JSON. Keeps the names, the order and the numbers as they are.
-struct JSONIndenter {
-    private var result: [UInt8] = []
-    private var depth = 0
-
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var indenter = JSONIndenter()
-        indenter.indent(Array(bytes))
-        return String(decoding: indenter.result, as: UTF8.self)
-    }
-
-    private mutating func indent(_ bytes: [UInt8]) {
-        var tokens = JSONTokenizer(bytes, isComplete: false)
-        var previous: JSONToken.Kind?
-        while let token = tokens.next() {
-            let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
-            if isClosing { depth = max(0, depth - 1) }
-            switch previous {
-            case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
-                newLine()
-            case .none, .openBrace, .openBracket: break
-            default: if isClosing { newLine() }
-            }
-            result += bytes[token.range]
-            if token.kind == .openBrace || token.kind == .openBracket { depth += 1 }
-            if token.kind == .colon { result.append(0x20) }
-            previous = token.kind
-        }
-        if previous == .openBrace || previous == .openBracket || previous == .comma { newLine() }
-    }
-
-    private mutating func newLine() {
-        result.append(UInt8(ascii: "\n"))
-        result += repeatElement(0x20, count: 2 * min(depth, 20))
     }
 }
