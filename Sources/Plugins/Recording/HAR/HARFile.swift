@@ -341,12 +341,13 @@ extension HARFile.Response {
     fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
         let body = response.flatMap { HARText($0.body) }
         let size = response?.body.length ?? 0
-        let wireBytes = wireBytes ?? (response == nil ? nil : size)
+        let wireBytes = wireBytes.flatMap { $0 < 0 ? nil : $0 } ?? (response == nil ? nil : size)
         self.init(
             status: response?.status ?? 0, httpVersion: version,
             headers: (response?.headers ?? [:]).map { HARFile.Pair(name: $0.name.rawName, value: $0.value) },
             content: HARFile.Content(
-                size: size, compression: wireBytes.map { size - $0 },
+                // A coding can also make a short body longer, and then it hasn't saved bytes.
+                size: size, compression: wireBytes.flatMap { $0 > size ? nil : size - $0 },
                 mimeType: response?.body.contentType ?? "x-unknown", text: body?.text,
                 encoding: body?.isBase64 == true ? "base64" : nil, comment: body?.comment),
             redirectURL: response?.redirectURL ?? "", bodySize: wireBytes ?? -1)
