@@ -150,4 +150,51 @@ import Testing
             #expect(jar.field(for: "https://www.example.com/in/") == "a=1; b=3; a=3")
         }
     }
+
+    @Test(
+        "a date with a part out of range is no expiry, and costs no time",
+        arguments: [
+            "Sat, 00 Jan 2020 00:00:00 GMT", "Sat, 32 Jan 2020 00:00:00 GMT", "Thu, 01 Jan 99999999999 00:00:00 GMT",
+            "Thu, 01 Jan 1600 00:00:00 GMT", "Thu, 01 Jan 2020 24:00:00 GMT", "Thu, 01 Jan 2020 00:60:00 GMT",
+            "Thu, 01 Jan 2020 00:00:60 GMT", "Thu, 01 Jan 2020 99999999999999999999:00:00 GMT",
+            "Thu, 31 Feb 2000 00:00:00 GMT",
+        ])
+    func datesOutOfRange(text: String) {
+        let jar = CookieJar()
+        jar.set("a=b; expires=\(text); path=/", from: "https://example.com/")
+        let cookie = jar.cookies(for: url("https://example.com/"), at: epoch).first
+        #expect(cookie?.value == "b" && cookie?.expiry == nil)
+    }
+
+    @Test("a cookie that a redirect sets is sent with the next hop instead of the value that the app has set itself")
+    func redirectedLogin() async throws {
+        let jar = CookieJar()
+        let stub = StubTransport(.text("in"))
+        stub.on("/page") { request in
+            request.headers[.cookie]?.contains("session=new") == true
+                ? .text("in") : .redirect(to: "/page").header(.setCookie, "session=new; Path=/")
+        }
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [.cookies(jar)])
+        _ = try await agent.send(
+            Call<Data>(.get, "page") { $0.headers = ["Cookie": "session=stale; lang=de"] })
+        #expect(stub.received.map { $0.headers[.cookie] } == ["session=stale; lang=de", "lang=de; session=new"])
+        _ = try await agent.send(Call<Data>(.get, "other") { $0.headers = ["Cookie": "session=stale"] })
+        #expect(stub.received.last?.headers[.cookie] == "session=stale")
+    }
+
+    @Test(
+        "a redirect replaces or removes the call's own cookie only if the jar accepts that",
+        arguments: [
+            ("session=; Max-Age=0", "lang=de"), ("session=; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "lang=de"),
+            ("session=new; Domain=other.example", "session=old; lang=de"),
+            ("session=; Max-Age=0; Domain=other.example", "session=old; lang=de"),
+            ("session=new; Path=/elsewhere", "session=old; lang=de"), ("other=1", "session=old; lang=de; other=1"),
+        ])
+    func redirectedChanges(field: String, sent: String) async throws {
+        let stub = StubTransport(.text("in"))
+        stub.on("/page", response: .redirect(to: "/there").header(.setCookie, field))
+        let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [.cookies])
+        _ = try await agent.send(Call<Data>(.get, "page") { $0.headers = ["Cookie": "session=old; lang=de"] })
+        #expect(stub.received.map { $0.headers[.cookie] } == ["session=old; lang=de", sent])
+    }
 }

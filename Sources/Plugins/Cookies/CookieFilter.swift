@@ -1,6 +1,7 @@
 public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import Synchronization
 
 /// Sends the cookies in a jar with each request on the wire, and stores the cookies from each response, including
 /// redirects.
@@ -15,7 +16,8 @@ public struct CookieFilter: FilterGroup {
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// Adds the jar's cookies to a request. The request's own cookies take precedence.
+/// Adds the jar's cookies to a request. The request's own cookies take precedence, until a response to the call sets or
+/// removes a cookie with the same name.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -43,23 +45,28 @@ private struct CookieSender: Filter {
         let http = exchange.http
         var cookies = jar.entries(for: http.urlText, http.url, at: exchange.time.date)
         let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
-        if cookies.isEmpty, fields < 2 { return exchange }
-        var exchange = exchange
-        let own = fields == 0 ? nil : http.headers[.cookie]
-        if let own {
+        var own = fields == 0 ? nil : http.headers[.cookie]
+        var isChanged = fields > 1
+        if let given = own {
+            let renewed = exchange.once(jar.renewedCookies) { RenewedCookies() }
+            var pairs = given.utf8.split(separator: UInt8(ascii: ";")).map { ASCII.trimmed(Substring($0)) }
+            let count = pairs.count
+            renewed.remove(from: &pairs, replacedBy: cookies)
+            if pairs.count < count { (own, isChanged) = (pairs.joined(separator: "; "), true) }
             // Compare bytes, because servers do.
-            let pairs = own.utf8.split(separator: UInt8(ascii: ";"))
-            let names = Set(pairs.map { Array(ASCII.trimmed(Substring($0.prefix { $0 != UInt8(ascii: "=") })).utf8) })
+            let names = Set(pairs.map(RenewedCookies.name))
             cookies.removeAll { names.contains(Array($0.cookie.name.utf8)) }
-            if cookies.isEmpty, fields < 2 { return exchange }
         }
+        if cookies.isEmpty, !isChanged { return exchange }
         // A request has at most one `Cookie` field (RFC 6265bis, section 5.8.1).
         var value = own ?? ""
         for cookie in cookies {
             if !value.isEmpty { value += "; " }
             value += cookie.pair
         }
+        var exchange = exchange
         exchange.http.headers.set(.cookie, value, sensitive: true)
+        if value.isEmpty { exchange.http.headers.remove(.cookie) }
         if cookies.contains(where: { $0.cookie.isLatin1 }) {
             exchange.http.headers = exchange.http.headers.latin1(.cookie)
         }
@@ -83,11 +90,60 @@ private struct CookieKeeper: Filter {
 extension CookieJar {
     /// Stores a response's cookies. A rejected cookie doesn't fail the request, but accessories receive a note.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
+        let (fields, date) = (response.headers.lazy.filter { $0.name == .setCookie }, exchange.time.date)
+        var hasRejections = false
         try? keep(
-            response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date,
-            expiring: { response.headers.localDate($0, now: exchange.time.date) }
-        ) { rejection throws(CookieRejection) in exchange.note("cookies", describing: rejection) }
+            fields, from: exchange.http.url, at: date,
+            expiring: { response.headers.localDate($0, now: date) }
+        ) { rejection throws(CookieRejection) in
+            hasRejections = true
+            exchange.note("cookies", describing: rejection)
+        }
+        // A rejected field can't remove a cookie of the call.
+        exchange.value(of: renewedCookies)?.add(
+            fields.compactMap { try? SetCookie(parsing: $0.value, limits: limits) }, allowsRemoval: !hasRejections,
+            at: date)
         writeSoon(by: exchange.time)
+    }
+}
+
+/// The names of the cookies that responses to a call have set or removed. It exists only in calls with cookies of their
+/// own.
+///
+/// A server can redirect until it receives the cookie that the redirect has set. If the call's own cookie with the same
+/// name took precedence, the redirects wouldn't end.
+final class RenewedCookies: Sendable {
+    private struct State: Sendable {
+        var set: Set<[UInt8]> = []
+        var removed: Set<[UInt8]> = []
+    }
+
+    private let state = Mutex(State())
+
+    static func name(of pair: Substring) -> [UInt8] {
+        Array(ASCII.trimmed(Substring(pair.utf8.prefix { $0 != UInt8(ascii: "=") })).utf8)
+    }
+
+    fileprivate func add(_ cookies: [SetCookie], allowsRemoval: Bool, at date: Date) {
+        state.withLock { state in
+            for cookie in cookies {
+                let name = Array(cookie.name.utf8)
+                let isRemoval = cookie.maxAge.map { $0 <= 0 } ?? cookie.expires.map { $0 <= date } ?? false
+                if !isRemoval { state.set.insert(name) }
+                if isRemoval, allowsRemoval { state.removed.insert(name) } else { state.removed.remove(name) }
+            }
+        }
+    }
+
+    /// Removes the call's own pairs that the server has removed, or for which the jar has the server's cookie.
+    fileprivate func remove(from pairs: inout [Substring], replacedBy cookies: [CookieTable.Entry]) {
+        let state = state.withLock { $0 }
+        if state.set.isEmpty, state.removed.isEmpty { return }
+        let sent = Set(cookies.map { Array($0.cookie.name.utf8) })
+        pairs.removeAll { pair in
+            let name = Self.name(of: pair)
+            return state.removed.contains(name) || state.set.contains(name) && sent.contains(name)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ public import ErrandEssentials
 public final class CookieJar: Sendable {
     private let contents: CookieContents
     private let writer: CookieWriter?
+    let renewedCookies = CallKey<RenewedCookies>()
 
     /// Creates an empty jar in memory. Its cookies are lost when the jar is released.
     public init(policy: CookiePolicy = CookiePolicy()) {
@@ -56,6 +57,8 @@ public final class CookieJar: Sendable {
     deinit { writer?.end() }
 
     func writeSoon(by time: any TimeSource) { writer?.plan(by: time) }
+
+    var limits: CookieLimits { contents.limits }
 
     func takeFailure() -> CookieFileError? { writer?.takeFailure() }
 
