@@ -245,6 +245,17 @@ struct FreshnessTests {
         }
     }
 
+    @Test("a mode that accepts a response of any age doesn't accept another variant")
+    func otherVariantAtAnyAge() async throws {
+        let f = Fixture()
+        respond(f, "max-age=5", notModified: [:])
+        _ = try await f.text(get("v", ["Foo": "1"]))
+        f.time.advance(by: .seconds(1000))
+        #expect(try await f.text(get("v", ["Foo": "2"]), .preferCache) == "2" && f.sent == 2)
+        #expect(try await f.text(get("v"), .preferCache) == "none" && f.sent == 3)
+        #expect(try await f.text(get("v", ["Foo": "1"]), .preferCache) == "1" && f.sent == 3)
+    }
+
     @Test("a background validation requests the variant that was served, and renews only that variant")
     func inBackground() async throws {
         let f = Fixture()

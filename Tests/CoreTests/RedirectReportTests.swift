@@ -132,4 +132,31 @@ import Testing
         }
         #expect(stub.received.isEmpty)
     }
+
+    @Test("a Referer that the app has set is sent with each request of a chain, and not replaced by the last URL")
+    func ownReferer() async throws {
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", response: .redirect(to: "/second"))
+        stub.on("/second", response: .redirect(to: "/third"))
+        _ = try await agent(stub).send(Plain { $0.headers = ["Referer": "https://a.example.com/own"] })
+        #expect(stub.received.map { $0.headers["Referer"] } == Array(repeating: "https://a.example.com/own", count: 3))
+    }
+
+    @Test("a deadline counts from the first request of a chain, and not from its last redirect")
+    func deadline() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport(.redirect(to: "/plain?again").delayed(by: .seconds(2)))
+        let agent = NetworkAgent(
+            configuration: AgentConfiguration(baseURL: "https://a.example.com"), transport: stub, time: time)
+        let handle = agent.start(Plain { ($0.deadline, $0.timeout) = (.seconds(5), .seconds(4)) })
+        let waking = Task {
+            while !Task.isCancelled {
+                if let wake = time.nextWake { time.advance(to: wake) }
+                await Task.yield()
+            }
+        }
+        defer { waking.cancel() }
+        #expect(await code { try await handle.value } == .deadlineExceeded)
+        #expect((2...3).contains(stub.received.count))
+    }
 }

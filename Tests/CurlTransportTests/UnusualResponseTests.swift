@@ -55,6 +55,20 @@ import Testing
         #expect(server.accepted == 1)
     }
 
+    @Test(
+        "a redirect is followed although its body isn't in the coding that it names",
+        arguments: ["", "Moved", "<html>Moved</html>"], [301, 302, 303, 307, 308])
+    func codedRedirect(body: String, status: Int) async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let fields = "Location: /there\r\nContent-Encoding: gzip\r\nContent-Length: \(body.utf8.count)\r\n"
+                peer.send(head.contains(" /there ") ? Self.ok : "HTTP/1.1 \(status) No\r\n\(fields)\r\n\(body)")
+            }
+        }
+        let agent = NetworkAgent(baseURL: server.url(""), transport: CurlTransport())
+        #expect(try await agent.send(Call<Data>(.get, "here")).value == "ok".utf8.asData)
+    }
+
     @Test("any number of 1xx responses comes before the response to a POST that expects 100")
     func severalContinues() async throws {
         let server = try RawServer { peer in

@@ -95,6 +95,21 @@ struct ContentTests {
         #expect((stored["body"] as? [String: Any])?["text"] as? String == "new")
     }
 
+    @Test("a cancelled request isn't shown as running: it has its end and its duration")
+    func cancelled() async throws {
+        let (visit, gate) = (try Visit(), Gate())
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.text("ok").waiting(for: gate)),
+            accessories: [visit.inspector])
+        let handle = agent.start(Call<Data>(.get, "text"))
+        try await gate.reached()
+        #expect(try visit.activities().first?["state"] as? String == "running")
+        handle.cancel()
+        _ = await handle.result
+        let details = try #require(try visit.activities().first)
+        #expect(details["state"] as? String == "cancelled" && details["duration"] is Double)
+    }
+
     @Test("a batch is the parent of its parts, and a failure shows its evidence")
     func tree() async throws {
         let stub = StubTransport()

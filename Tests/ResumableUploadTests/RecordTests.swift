@@ -50,6 +50,16 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
+    @Test("an upload that is interrupted again and again stays the one that the first start created", arguments: kinds)
+    func interruptedAgain(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        for _ in 0..<3 { await leave(origin, 150_000) }
+        #expect(try ResumableUploadFilter.pendingUploads(in: records).count == 1)
+        _ = try await agent(origin).send(send)
+        #expect(origin.snapshot.log == ["HEAD", "PATCH 450000"])
+        #expect(origin.snapshot.uploads.count == 1 && bodies(of: origin) == [film] && names.isEmpty)
+    }
+
     @Test("a later start reports progress from the end of the first start", arguments: kinds)
     func progress(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)

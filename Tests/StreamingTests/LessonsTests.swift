@@ -52,6 +52,27 @@ import Testing
         #expect(try await reading.value.isEmpty)
     }
 
+    @Test("each silence replaces the connection by one other connection, however often that happens")
+    func oneConnectionAfterSilences() async throws {
+        let (server, time) = (try TestServer(), ManualTimeSource())
+        let silent = TestResponse.events([.comment("one"), .comment("two")]).stalled(afterBodyBytes: 6)
+        let count = Counter()
+        server.on("/feed") { _ in count.increment() < 6 ? silent : .status(204) }
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
+        let options = EventOptions(reconnection: .immediate, timeout: .seconds(10))
+        let stream = agent.events(GetFeed(eventOptions: options))
+        let reading = Task { try await stream.all() }
+        try await eventually {
+            switch stream.state {
+            case .open, .waiting: time.advance(by: .seconds(6))
+            default: break
+            }
+            return server.requestCount >= 6
+        }
+        #expect(try await reading.value.isEmpty && server.requestCount == 6 && server.connectionCount <= 6)
+        try await eventually { server.openConnections <= 1 }
+    }
+
     @Test("the standard policy's waits get longer, up to a limit, with jitter at every step")
     func standardPolicy() {
         let policy = ReconnectionPolicy.standard

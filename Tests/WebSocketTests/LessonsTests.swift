@@ -321,6 +321,34 @@ import Testing
         for frame in seen.all { #expect(frame.reserved == (frame.opcode == 1 ? 4 : 0)) }
     }
 
+    @Test("the server of a message that inflates beyond the limit learns why its socket ends, and other sockets stay")
+    func inflatedTooLong() async throws {
+        let codes = Log<UInt16?>()
+        serve(headers: ["Sec-WebSocket-Extensions": "permessage-deflate"]) { socket in
+            try socket.send(.text("first"))
+            guard try socket.receive()?.opcode == 1 else { return }
+            var deflater = MessageDeflater(15, keepsWindow: false)
+            let zeros = Data(repeating: 0x30, count: 1 << 20)
+            let bomb = deflater.deflate(zeros.span) ?? Data()
+            try socket.send(TestFrame(opcode: 1, bomb, reserved: 4))
+            while let frame = try socket.receive() {
+                if frame.opcode == 8 { return codes.add(frame.closeCode) }
+            }
+        }
+        var lines = QuietLines()
+        (lines.webSocketOptions.compression, lines.webSocketOptions.maximumMessageBytes) = (.standard, 1 << 16)
+        let (one, other) = (agent.webSocket(lines), agent.webSocket(lines))
+        var (messages, others) = (one.makeAsyncIterator(), other.makeAsyncIterator())
+        #expect(try await messages.next() == "first")
+        #expect(try await others.next() == "first")
+        try await one.send("more")
+        let error = await #expect(throws: WebSocketError.self) { try await messages.next() }
+        #expect(error?.code == .tooLarge && error?.closeCode == .messageTooBig)
+        try await eventually { codes.all == [1009] }
+        guard case .open = other.state else { return _ = Issue.record("\(other.state)") }
+        other.cancel()
+    }
+
     @Test("an unrequested pong is ignored")
     func unaskedPongs() async throws {
         let gate = Gate()

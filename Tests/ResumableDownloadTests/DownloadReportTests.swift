@@ -1,0 +1,144 @@
+import Errand
+import ErrandResumableDownload
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// Interruptions and names that other downloaders got wrong. Tests/Lessons.md has the reports.
+@Suite("Interruptions and names that other downloaders got wrong", .endsInTime, .leakChecked)
+struct DownloadReportTests {
+    private let folder: Folder
+    private let film = bytes(800_000)
+    private let origin: Origin
+
+    init() throws {
+        folder = try Folder()
+        origin = try Origin(film)
+    }
+
+    @Test("each of several interruptions continues where the last one ended", arguments: Wire.allCases, [true, false])
+    func interruptions(wire: Wire, inOneStart: Bool) async throws {
+        origin.set { $0.twist = { number, _, response in number < 4 ? response.truncated(to: 200_000) : response } }
+        let seen = Mutex<[TransferStatus]>([])
+        let watched = CallOptions.watching { status in seen.withLock { $0.append(status) } }
+        let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: inOneStart ? 5 : 1) }
+        let agent = agent(origin.server, wire)
+        for _ in 0..<4 {
+            if await failure({ _ = try await agent.send(request, options: watched) }) == nil { break }
+        }
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(origin.ranges == [nil, "bytes=200000-", "bytes=400000-", "bytes=600000-"])
+        #expect(seen.withLock { $0.allSatisfy { $0.transferred <= 800_000 } })
+    }
+
+    @Test("a page with the status 416 isn't appended to a file, complete or not", arguments: Wire.allCases, [1, 4])
+    func rangePage(wire: Wire, segments: Int) async throws {
+        let page = "<html><body><h1>416 Requested Range Not Satisfiable</h1></body></html>"
+        origin.set {
+            $0.twist = { number, request, response in
+                if number == 1 { return segments == 1 ? response.truncated(to: 300_000) : response }
+                guard request.range != nil, number < 4 else { return response }
+                return .text(page, status: 416).header("Content-Type", "text/html")
+            }
+        }
+        try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
+    @Test(
+        "a download that fails leaves the file at its place as it was",
+        arguments: [NameCollisionPolicy.number, .replace])
+    func existing(policy: NameCollisionPolicy) async throws {
+        let old = Data("old".utf8)
+        try old.write(to: folder.file("a"))
+        let responses: [TestResponse] = [
+            .status(404), .text("page", status: 500), .data(film).truncated(to: 0), .data(film).truncated(to: 1000),
+        ]
+        for response in responses {
+            origin.set { $0.twist = { _, _, _ in response } }
+            let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1, clash: policy) }
+            #expect(await failure { try await agent(origin.server).send(request) } != nil)
+            #expect(try folder.data("a") == old)
+        }
+    }
+
+    @Test("a cancelled download leaves only files that its app can list and remove")
+    func discarded() async throws {
+        let gate = Gate()
+        origin.holdFirst(at: gate, after: 300_000)
+        let handle = agent(origin.server).start(Get(folder.file("a")))
+        try await eventually { handle.progress.received > 0 }
+        handle.cancel()
+        _ = await handle.result
+        gate.open()
+        let left = try ResumableDownloadFilter.partialDownloads(in: folder.url)
+        #expect(left.count == 1 && folder.names.allSatisfy { $0.hasPrefix("errand-") })
+        #expect(try ResumableDownloadFilter.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
+    }
+
+    @Test("a name that is too long for a file is shortened before its extension, and so is a number after it")
+    func longNames() async throws {
+        let names = [String(repeating: "x", count: 400), String(repeating: "日本", count: 90), "x." + "y".padded(400)]
+        for (index, name) in names.enumerated() {
+            let own = try Folder()
+            let escaped = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
+            origin.server.on("/\(index)", .data(film).header("Content-Disposition", "filename*=UTF-8''\(escaped).mp4"))
+            origin.server.on("/\(escaped).mp4", .data(film))
+            for path in ["\(index)", "\(index)", "\(escaped).mp4"] {
+                let file = try await agent(origin.server).send(Get(own.url, path: path)).value
+                #expect(try Data(contentsOf: file) == film && file.lastPathComponent.utf8.count <= 255)
+                #expect(file.pathExtension == "mp4")
+            }
+            #expect(Set(own.names).count == 3)
+        }
+    }
+
+    @Test("the progress of a compressed response grows with its bytes; a download counts decoded bytes without a total")
+    func codedProgress() async throws {
+        let (coded, agent) = (gzip(film), agent(origin.server))
+        func hold() -> Gate {
+            let gate = Gate()
+            origin.set { resource in
+                resource.twist = { _, _, _ in
+                    .data(coded).header("Content-Encoding", "gzip").waiting(for: gate, afterBodyBytes: coded.count / 2)
+                }
+            }
+            return gate
+        }
+        var gate = hold()
+        let call = agent.start(Call<Data>(.get, "film.mp4"))
+        try await eventually { (0.3...0.7).contains(call.progress.fraction ?? 0) }
+        gate.open()
+        _ = try await call.value
+        gate = hold()
+        let download = agent.start(Get(folder.file("a")))
+        try await eventually { download.progress.received > 300_000 }
+        #expect(download.progress.fraction == nil)
+        gate.open()
+        _ = try await download.value
+        #expect(call.progress.fraction == 1 && download.progress.fraction == 1)
+    }
+
+    #if os(Linux)
+    @Test("a name whose bytes are UTF-8, although a field should have ASCII only, isn't read as another charset")
+    func plainUTF8() async throws {
+        let name = "(日本語まとめ) 佐々木仁子 総まとめN5 かんじ・ことば・ぶんぽう・読む・聞く.zip"
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                peer.send(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Disposition: attachment; filename=\"\(name)\"\r\n\r\nok"
+                )
+            }
+        }
+        let agent = NetworkAgent(baseURL: server.url(""), transport: .system, filters: [.downloads(quick())])
+        let file = try await agent.send(Get(folder.url)).value
+        #expect(file.lastPathComponent == name && folder.names == [name])
+    }
+    #endif
+}
+
+extension String {
+    fileprivate func padded(_ count: Int) -> String { String(repeating: self, count: count) }
+}
