@@ -55,6 +55,28 @@ struct FreshnessTests {
         }
     }
 
+    @Test("a response that isn't stored keeps its own Age")
+    func passedAge() async throws {
+        let f = Fixture()
+        respond(f, first: ["Cache-Control": "no-store", "Age": "100"], later: [:])
+        for _ in 0..<2 {
+            f.time.advance(by: .seconds(5))
+            #expect(try await f.response(get()).headers.values(of: "Age") == ["100"])
+        }
+        #expect(f.sent == 2)
+    }
+
+    @Test("a stored response keeps the Date of its origin, and its Age grows")
+    func originDate() async throws {
+        let f = Fixture()
+        let date = httpDate(f.time.date)
+        respond(f, first: ["Cache-Control": "max-age=150"], later: [:])
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(60))
+        let hit = try await f.response(get())
+        #expect(hit.headers[.date] == date && hit.headers.values(of: "Age") == ["60"] && f.sent == 1)
+    }
+
     @Test("an Expires in a 304 counts from the Date of the 304")
     func renewedExpires() async throws {
         let f = Fixture()

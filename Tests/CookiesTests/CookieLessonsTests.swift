@@ -182,6 +182,24 @@ import Testing
         #expect(stub.received.last?.headers[.cookie] == "session=stale")
     }
 
+    @Test("a request that is sent again has each cookie once, its own and the jar's")
+    func resent() async throws {
+        let jar = CookieJar()
+        jar.set("a=jar", from: "https://shop.example/")
+        let again = ClosureFilter { exchange, next in
+            for _ in 0..<2 { _ = try await next(exchange) }
+            return try await next(exchange)
+        }
+        for filters in [[again, .cookies(jar)], [.cookies(jar), again]] as [[any Filter]] {
+            let stub = StubTransport(.text("ok"))
+            let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: filters)
+            _ = try await agent.send(Call<Data>(.get, "page"))
+            _ = try await agent.send(Call<Data>(.get, "page") { $0.headers = ["Cookie": "b=own"] })
+            let sent = stub.received.map { $0.headers.values(of: .cookie) }
+            #expect(sent == Array(repeating: ["a=jar"], count: 3) + Array(repeating: ["b=own; a=jar"], count: 3))
+        }
+    }
+
     @Test(
         "a redirect replaces or removes the call's own cookie only if the jar accepts that",
         arguments: [

@@ -97,6 +97,39 @@ struct LogReportTests {
         }
     }
 
+    @Test("the body of a refused response is in the record of the failure")
+    func refusals() async throws {
+        let log = log()
+        for (type, text) in [("application/json", #"{"error":{"reason":"178912"}}"#), ("text/html", "<p>178912</p>")] {
+            let response = StubResponse(status: 500, headers: ["Content-Type": type], body: Data(text.utf8))
+            let error = await #expect(throws: ErrandError.self) { try await agent(response, log).send(Get()) }
+            await log.flush()
+            let record = try #require(records.all.last)
+            #expect(error?.code == .unacceptableStatus && record.status == 500 && record.outcome == .failure)
+            #expect(record.responseBody?.contains("178912") == true)
+        }
+    }
+
+    @Test("JSON without an object or a list is shown", arguments: ["7", "\"x\"", "null", "true", "[]", "{}", "-1.50"])
+    func scalars(json: String) async throws {
+        #expect(try await shown(Data(json.utf8), "application/json") == [json, json])
+    }
+
+    @Test("a log of bodies doesn't hide the end of a request, whether its body is read, empty or dropped")
+    func ends() async throws {
+        let (log, recorder) = (log(), RecordingAccessory())
+        let stub = StubTransport(.text("ok"))
+        stub.on("/v1/empty", response: .status(204))
+        let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [log, recorder])
+        _ = try await agent.send(Call<Data>(.get, "whole"))
+        _ = try await agent.send(Call<Data>(.get, "empty"))
+        _ = try await agent.send(Call<Data>(.head, "head"))
+        _ = try await agent.send(Call<HTTPBody>(.get, "dropped"))
+        try await eventually { recorder.outcomes.count == 4 }
+        await log.flush()
+        #expect(records.all.map(\.outcome) == Array(repeating: .success, count: 4))
+    }
+
     @Test("a body that can be read once is sent once, whole, and the log doesn't read it")
     func oneShot() async throws {
         let server = try TestServer()
