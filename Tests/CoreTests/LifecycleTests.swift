@@ -370,6 +370,34 @@ private struct Framing: Accessory {
         #expect(try await Fake().run(kind) { activity in activity.kind } == kind)
     }
 
+    @Test("an object that the agent, the request and the call have receives each event once; values are independent")
+    func repeatedObjects() async throws {
+        final class Starts: Accessory {
+            let count = Counter()
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                if case .willStart = event { count.increment() }
+            }
+        }
+        struct Value: Accessory {
+            let count: Counter
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                if case .willStart = event { count.increment() }
+            }
+        }
+        let (starts, values) = (Starts(), Counter())
+        let value = Value(count: values)
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("ok")), accessories: [starts, WeakAccessory(starts), value, starts])
+        let options = CallOptions(accessories: [starts, value, WeakAccessory(starts)])
+        _ = try await agent.send(Plain { $0.accessories = [starts] }, options: options)
+        #expect(starts.count.value == 1 && values.value == 2)
+        let kind = ActivityKind(rawValue: "sync")
+        _ = try await agent.start(kind, options: options, completion: nil) { _ in 1 }.value
+        #expect(starts.count.value == 2 && values.value == 4)
+        _ = try await ForwardingAgent(base: agent).start(kind, options: options, completion: nil) { _ in 1 }.value
+        #expect(starts.count.value == 3)
+    }
+
     @Test("agents don't share configuration, activities or transports")
     func twoAgents() async throws {
         let gate = Gate()

@@ -253,4 +253,22 @@ extension IndicatorLessonsTests {
         #expect(records.all.map(\.requests) == Array(repeating: 0, count: 10))
         #expect(indicator.state == .hidden && shown.all.allSatisfy { !$0.isShown })
     }
+
+    @Test("an indicator and a log that the agent and the call both have count each request once")
+    func givenTwice() async throws {
+        let (shown, records, gate) = (Log<LoadingState>(), Log<LogRecord>(), Gate())
+        let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)
+        let log = RequestLog(.bodies(upTo: 100), to: ClosureSink { records.add($0) })
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("ok").waiting(for: gate)), accessories: [indicator, log])
+        let handle = agent.start(Get(), options: CallOptions(accessories: [indicator, log]))
+        try await gate.reached()
+        try await eventually { indicator.state.running == 1 }
+        gate.open()
+        _ = try await handle.value
+        try await eventually { indicator.state == .hidden }
+        await log.flush()
+        #expect(records.all.map(\.responseBody) == ["ok"] && records.all.map(\.requests) == [1])
+        #expect(shown.all.allSatisfy { $0.running <= 1 })
+    }
 }

@@ -106,4 +106,14 @@ struct RecordingReportTests {
         let entry = try #require(try entries(recorder).first)
         #expect(entry.time == 2000 && entry.timings.wait >= 0 && entry.timings.receive >= 0)
     }
+
+    @Test("a recorder that the agent and the call both have records each request once")
+    func givenTwice() async throws {
+        let recorder = ExchangeRecorder(maximumBodyBytes: 100)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
+        _ = try await agent.send(Get(), options: CallOptions(accessories: [recorder]))
+        #expect(recorder.recording.exchanges.count == 1 && recorder.recording.activities.count == 1)
+        #expect(recorder.recording.exchanges.map(\.response?.body.text) == ["ok"])
+        #expect(try entries(recorder).count == 1)
+    }
 }

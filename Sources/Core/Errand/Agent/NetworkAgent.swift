@@ -22,9 +22,11 @@ public final class NetworkAgent: Agent {
     private struct Settings {
         let configuration: AgentConfiguration
         let pipeline: PipelineSettings
+        let accessories: [any Accessory]
 
         init(_ configuration: AgentConfiguration, _ transport: any Transport) {
             (self.configuration, pipeline) = (configuration, configuration.settings(for: transport))
+            accessories = configuration.accessories.withoutRepetitions
         }
     }
 
@@ -190,7 +192,7 @@ public final class NetworkAgent: Agent {
         completion: (Activity) -> (@Sendable (ActivityResult) async -> Void)? = { _ in nil }
     ) -> RunningActivity {
         let (settings, accessories, deadline) = settings.withLock {
-            ($0.pipeline, $0.configuration.accessories, $0.configuration.deadline)
+            ($0.pipeline, $0.accessories, $0.configuration.deadline)
         }
         let boxed: any Request = request
         let activity = activity(
@@ -217,7 +219,7 @@ public final class NetworkAgent: Agent {
     ) -> RequestHandle<Success> {
         let filters = options.allFilters
         let tags = filters.isEmpty ? Tags() : Tags().with(InheritedFilters.self, filters)
-        let activity = activity(kind, configuration.accessories, options, tags: tags)
+        let activity = activity(kind, settings.withLock { $0.accessories }, options, tags: tags)
         return RequestHandle(
             registry.launch(activity, keeping: self, completion: completion?.delivery(to: activity)) { result in
                 result.succeed(try await body(activity))
@@ -231,7 +233,7 @@ public final class NetworkAgent: Agent {
         deadline: Duration? = nil
     ) -> Activity {
         var all = accessories
-        if !own.isEmpty || !options.accessories.isEmpty { all += own + options.accessories }
+        if !own.isEmpty || !options.accessories.isEmpty { all = (all + own + options.accessories).withoutRepetitions }
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
             deadline: deadline, accessories: all, registry: registry, progress: options.progress)

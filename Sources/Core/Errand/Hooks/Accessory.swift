@@ -13,6 +13,7 @@ import ErrandHTTP
 ///
 /// Events arrive on the thread on which they happen: in order for one activity, concurrently for several. Return
 /// quickly, and protect your state with a lock. Every activity sends will-start, will-stop and did-stop exactly once.
+/// An object that the agent and the call both have receives each event once.
 ///
 /// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
@@ -102,4 +103,23 @@ public struct WeakAccessory: Accessory {
 
     /// Passes the event to the wrapped accessory, if it still exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
+}
+
+extension WeakAccessory {
+    fileprivate var identity: ObjectIdentifier? { object.map { ObjectIdentifier($0) } }
+}
+
+extension [any Accessory] {
+    /// The list in which each object occurs once. An agent and a call may have the same object, which would otherwise
+    /// count each event twice.
+    var withoutRepetitions: [any Accessory] {
+        if count < 2 { return self }
+        var known = Set<ObjectIdentifier>()
+        let kept = filter { accessory in
+            var identity = (accessory as? WeakAccessory)?.identity
+            if type(of: accessory) is AnyClass { identity = ObjectIdentifier(accessory as AnyObject) }
+            return identity.map { known.insert($0).inserted } ?? true
+        }
+        return kept.count == count ? self : kept
+    }
 }

@@ -195,7 +195,7 @@ extension Agent {
             kind, request: request, label: options.label,
             tags: request.map { $0.tags.merging(options.tags) }
                 ?? options.tags.with(InheritedFilters.self, options.allFilters),
-            parent: options.parent?.id, accessories: options.accessories, registry: registry,
+            parent: options.parent?.id, accessories: options.accessories.withoutRepetitions, registry: registry,
             progress: options.progress)
         return RequestHandle(
             registry.launch(
