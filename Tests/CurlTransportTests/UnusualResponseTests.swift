@@ -69,6 +69,43 @@ import Testing
         #expect(try await agent.send(Call<Data>(.get, "here")).value == "ok".utf8.asData)
     }
 
+    @Test("a blank before the first field is ignored or refused at once", arguments: [" ", "\t", "   "])
+    func blankBeforeFirstField(blank: String) async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil {
+                peer.send("HTTP/1.1 200 OK\r\n\(blank)X-First: 1\r\nContent-Length: 2\r\n\r\nok")
+            }
+        }
+        do {
+            let response = try await CurlTransport().send(try request(.get, server.url()), options: .of())
+            #expect(response.status == 200 && response.data == "ok".utf8.asData)
+        } catch let error as ErrandError {
+            // libcurl before version 8.3.
+            #expect(error.code == .invalidResponse)
+        }
+    }
+
+    @Test(
+        "a length that isn't a number, or several different lengths, never make another body than the server's",
+        arguments: [
+            "Content-Length: 2x", "Content-Length: 2\r\nContent-Length: 3", "Content-Length: 2, 3",
+            "Content-Length: 1\r\n  9", "Content-Length: -1", "Content-Length: two",
+            "Content-Length: 99999999999999999999999999",
+        ])
+    func wrongLengths(fields: String) async throws {
+        let server = try RawServer { peer in
+            guard peer.readHead() != nil else { return }
+            peer.send("HTTP/1.1 200 OK\r\n\(fields)\r\nConnection: close\r\n\r\nok")
+        }
+        let result = await Task {
+            try await CurlTransport().send(try request(.get, server.url()), options: .of()).data
+        }.result
+        switch result {
+        case .success(let data): #expect(data == "ok".utf8.asData)
+        case .failure(let error): #expect(error is ErrandError)
+        }
+    }
+
     @Test("any number of 1xx responses comes before the response to a POST that expects 100")
     func severalContinues() async throws {
         let server = try RawServer { peer in

@@ -110,6 +110,23 @@ struct ContentTests {
         #expect(details["state"] as? String == "cancelled" && details["duration"] is Double)
     }
 
+    @Test("a copied command has the cookies that a filter has added, with their values masked")
+    func addedCookies() async throws {
+        let visit = try Visit()
+        let adding = ClosureFilter(.hop) { exchange, next in
+            var exchange = exchange
+            exchange.http.headers.set("Cookie", "session=canary; theme=dark", sensitive: true)
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.text("ok")), filters: [adding],
+            accessories: [visit.inspector])
+        _ = try await agent.send(Call<Data>(.get, "text"))
+        let details = try #require(try visit.activities().first)
+        let command = try #require(exchanges(details).first?["curl"] as? String)
+        #expect(command.contains("Cookie: \(Redaction.mask)") && !command.contains("canary"), "\(command)")
+    }
+
     @Test("a batch is the parent of its parts, and a failure shows its evidence")
     func tree() async throws {
         let stub = StubTransport()

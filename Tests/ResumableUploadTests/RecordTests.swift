@@ -60,6 +60,18 @@ import Testing
         #expect(origin.snapshot.uploads.count == 1 && bodies(of: origin) == [film] && names.isEmpty)
     }
 
+    @Test("a proxy that refuses each part as too large ends the upload with its response", arguments: kinds)
+    func tooLargeForProxy(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        await leave(origin)
+        origin.set { $0.fault = { _, request in request.method == .patch ? .respond(413) : nil } }
+        let error = await failure { _ = try await agent(origin).send(send) }
+        #expect((error as? ErrandError)?.response?.status == 413 && origin.snapshot.log.count <= 4)
+        origin.set { $0.fault = { _, _ in nil } }
+        _ = try await agent(origin).send(send)
+        #expect(bodies(of: origin) == [film])
+    }
+
     @Test("a later start reports progress from the end of the first start", arguments: kinds)
     func progress(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
