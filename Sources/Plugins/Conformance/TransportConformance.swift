@@ -165,6 +165,8 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case addresses
     /// Closing connections when the transport is deallocated.
     case lifetime
+    /// HTTP/2. See ``TransportConformance/http2Cases(for:through:knownLimitations:within:)``.
+    case http2
     /// The laws of transports: properties that are tested with random requests. See ``TransportLaw``.
     case laws
     /// Responses that the transport creates itself. See

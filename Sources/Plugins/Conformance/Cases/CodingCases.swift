@@ -27,9 +27,51 @@ enum CodingCases {
         },
         ConformanceDraft(.codings, "a response to HEAD with a Content-Encoding has no body") { bench in
             bench.server.on("/coded", TestResponse.data(gzip).header(.contentEncoding, "gzip"))
-            let received = try await bench.exchange(.head, "/coded")
-            try bench.equal(received.status, 200, "the status")
-            try bench.equal(received.data.count, 0, "bytes of the body")
+            for delivery in FramingCases.deliveries {
+                let received = try await bench.exchange(.head, "/coded", delivery: delivery)
+                try bench.equal(received.status, 200, "the status")
+                try bench.equal(received.data.count, 0, "bytes of the body")
+            }
+        },
+        ConformanceDraft(.codings, "a response without a body can have a Content-Encoding") { bench in
+            for (status, name) in [(304, "gzip"), (204, "gzip"), (200, "gzip"), (200, "deflate")] {
+                let empty = status == 200 ? TestResponse.data(Data()) : TestResponse.status(status)
+                bench.server.on("/coded", empty.header(.contentEncoding, name))
+                for delivery in FramingCases.deliveries {
+                    let received = try await bench.exchange(.get, "/coded", delivery: delivery)
+                    try bench.equal(received.status, status, "the status")
+                    try bench.equal(received.data.count, 0, "bytes of the body")
+                }
+            }
+        },
+        ConformanceDraft(.codings, "a body with an unknown Content-Encoding isn't changed, or is an error") { bench in
+            bench.server.on("/coded", TestResponse.data(gzip).header(.contentEncoding, "x-law"))
+            bench.server.on("/identity", TestResponse.data(gzip).header(.contentEncoding, "identity"))
+            for delivery in FramingCases.deliveries {
+                let request = try bench.request(.get, "/coded")
+                let received = try await bench.receivedOrFailure(of: "an unknown coding") {
+                    try await bench.viaAgent(request, delivery: delivery)
+                }
+                if let received {
+                    try bench.equal(received.data, gzip, "the body with an unknown coding")
+                    try bench.equal(received.headers[.contentEncoding], "x-law", "Content-Encoding")
+                }
+                let plain = try await bench.exchange(.get, "/identity", delivery: delivery)
+                try bench.equal(plain.data, gzip, "the body with the coding identity")
+            }
+        },
+        ConformanceDraft(.codings, "a gzip body of two members is decoded completely, is an error, or stays coded") {
+            bench in
+            bench.server.on("/coded", TestResponse.data(gzip + gzip).header(.contentEncoding, "gzip"))
+            let request = try bench.request(.get, "/coded")
+            for delivery in FramingCases.deliveries {
+                let received = try await bench.receivedOrFailure(of: "two members") {
+                    try await bench.viaAgent(request, delivery: delivery)
+                }
+                guard let received else { continue }
+                let isCoded = received.headers.contains(.contentEncoding)
+                try bench.equal(received.data, isCoded ? gzip + gzip : Data((text + text).utf8), "the body")
+            }
         },
         ConformanceDraft(.codings, "an invalid compressed body is an error, or is returned undecoded") { bench in
             var damaged = gzip

@@ -225,10 +225,32 @@ enum FaultCases {
             bench.server.on("/endless", TestResponse.repeating(count: 1 << 30).chunked(sizes: []))
             for path in ["/big", "/endless"] {
                 let request = try bench.request(.get, path)
+                let before = bench.server.sentBytes
                 try await bench.failure(of: "100,000 bytes, with a limit of 1,000", .bodyTooLarge) {
                     try await bench.viaAgent(request, limit: 1_000)
                 }
+                let sent = bench.server.sentBytes - before
+                try bench.expect(
+                    sent < 512 << 20, "a transfer that ends once the limit is exceeded", came: "\(sent) bytes")
             }
+        },
+        ConformanceDraft(.faults, "a body of exactly the size limit is accepted, and a longer one is bodyTooLarge") {
+            bench in
+            let body = ConformanceBench.pattern(100_000)
+            let plain = TestResponse.data(body)
+            let request = try bench.request(.get, "/body")
+            for response in [plain, plain.chunked(sizes: [60_000]), plain.untilClose()] {
+                bench.server.on("/body", response)
+                try bench.equal(try await bench.viaAgent(request, limit: body.count).data, body, "the body")
+                try await bench.failure(of: "one byte more than the limit", .bodyTooLarge) {
+                    try await bench.viaAgent(request, limit: body.count - 1)
+                }
+                let streamed = TransportOptions(delivery: .stream, maximumBodyBytes: 1_000)
+                let stream = try await bench.send(.get, "/body", options: streamed).body
+                try bench.equal(try await stream.collect(upTo: 1 << 20), body, "a stream, which has no limit")
+            }
+            bench.server.on("/body", .repeating(count: 40 << 20))
+            try bench.equal(try await bench.viaAgent(request).data.count, 40 << 20, "the bytes of a large body")
         },
     ]
 

@@ -82,6 +82,29 @@ enum HeaderCases {
                 try bench.equal(try await bench.server.nextRequest().target, target, "the target")
             }
         },
+        ConformanceDraft(.headers, "an empty path is sent as /, and a fragment isn't sent") { bench in
+            bench.server.on("*", .text("ok"))
+            let targets = [
+                ("", "/"), ("?a=1", "/?a=1"), ("/a#b", "/a"), ("/a?b=1#c?d/e", "/a?b=1"), ("#a", "/"), ("/?#", "/?"),
+            ]
+            for (end, target) in targets {
+                guard let url = URL(string: bench.server.url + end) else { continue }
+                _ = try await bench.transport.send(HTTPRequest(.get, url), options: TransportOptions())
+                let came = try await bench.server.nextRequest()
+                try bench.equal(came.target, target, "the target of a URL that ends with \"\(end)\"")
+                try bench.equal(came.headers[.host], "127.0.0.1:\(bench.server.port)", "Host")
+            }
+        },
+        ConformanceDraft(.headers, "an IPv6 address is a host like any other, with brackets in Host") { bench in
+            var configuration = TestServer.Configuration()
+            configuration.usesIPv6 = true
+            // Some systems don't have the address ::1.
+            guard let server = try? TestServer(configuration), let url = URL(string: server.url("/ok")) else { return }
+            server.on("/ok", .text("ok"))
+            let response = try await bench.transport.send(HTTPRequest(.get, url), options: TransportOptions())
+            try bench.equal(try await response.body.collect(upTo: 100), Data("ok".utf8), "the body")
+            try bench.equal(try await server.nextRequest().headers[.host], "[::1]:\(server.port)", "Host")
+        },
     ]
 }
 

@@ -80,6 +80,58 @@ enum ReuseCases {
             gate.open()
             try bench.equal(try await slow.text, "slow", "the slow body")
         },
+        ConformanceDraft(
+            .load, "concurrent requests to one URL with different fields, methods or bodies get their own responses"
+        ) { bench in
+            let variants: [(HTTPMethod, HTTPHeaders, RequestBody)] = [
+                (.get, [.authorization: "Bearer 1"], .none), (.get, [.authorization: "Bearer 2"], .none),
+                (.get, ["Prefer": "a"], .none), (.get, [.cookie: "a=1"], .none), (.get, ["X-A": "1"], .none),
+                (.get, [.range: "bytes=0-1"], .none), (.options, [:], .none), (.post, [:], .text("1")),
+                (.post, [:], .text("2")), (.post, [:], .text("2")),
+            ]
+            for delivery in FramingCases.deliveries {
+                let gate = Gate()
+                bench.server.on("/same") { request in .text(summary(request)).waiting(for: gate) }
+                let before = bench.server.requestCount
+                let tasks = variants.map { method, headers, body in
+                    Task { try await bench.exchange(method, "/same", headers: headers, body: body, delivery: delivery) }
+                }
+                // A transport may send fewer requests at once.
+                try? await gate.reached(by: variants.count, within: .milliseconds(500))
+                gate.open()
+                for ((method, headers, body), task) in zip(variants, tasks) {
+                    let text = String(decoding: body.data ?? Data(), as: UTF8.self)
+                    try bench.equal(
+                        try await task.value.text, summary(method, headers, text), "the response to its own request")
+                }
+                try bench.equal(bench.server.requestCount - before, variants.count, "requests at the server")
+            }
+        },
+        ConformanceDraft(.load, "requests still work after many responses with error statuses") { bench in
+            try await withLimit(.seconds(60)) {
+                for status in [500, 502, 503, 429, 401, 404] {
+                    let response = TestResponse.text("no", status: status).header(.retryAfter, "3600")
+                    bench.server.on("/refused", response)
+                    for _ in 0..<30 {
+                        try bench.equal(try await bench.exchange(.get, "/refused").status, status, "the status")
+                    }
+                    try await bench.expectWorking(after: "30 responses with the status \(status)")
+                }
+            }
+        },
+        ConformanceDraft(.load, "requests still work after many streams that were dropped") { bench in
+            let gate = Gate()
+            let half = TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000)
+            for index in 0..<120 {
+                bench.server.on("/half", half.status(index.isMultiple(of: 4) ? 404 : 200))
+                try await withLimit(.seconds(10)) {
+                    let response = try await bench.send(.get, "/half", options: TransportOptions(delivery: .stream))
+                    var iterator = response.body.makeAsyncIterator()
+                    if index.isMultiple(of: 3) { _ = try await iterator.next() }
+                }
+            }
+            try await bench.expectWorking(after: "120 streams that were dropped")
+        },
         ConformanceDraft(.lifetime, "a transport that is deallocated closes its connections") { bench in
             try await use(bench)
             try await bench.server.waitUntilNoConnections()
@@ -94,6 +146,15 @@ enum ReuseCases {
             try await bench.server.waitUntilNoConnections()
         },
     ]
+
+    private static func summary(_ request: RecordedRequest) -> String {
+        summary(request.method, request.headers, String(decoding: request.body, as: UTF8.self))
+    }
+
+    private static func summary(_ method: HTTPMethod, _ headers: HTTPHeaders, _ body: String) -> String {
+        let names: [HTTPHeaderName] = [.authorization, .cookie, .range, "Prefer", "X-A"]
+        return ([method.rawValue] + names.map { headers[$0] ?? "" } + [body]).joined(separator: "|")
+    }
 
     private static func use(_ bench: ConformanceBench) async throws {
         let transport = try bench.make()

@@ -25,6 +25,9 @@ enum TimeoutCases {
             try await gate.reached()
             let task = Task { try await response.body.collect(upTo: 1 << 20) }
             try await untilEnd(of: task, time, bench)
+            // The request must end, even if the caller keeps the response.
+            try await bench.server.waitUntilNoConnections(within: .seconds(10))
+            withExtendedLifetime(response) {}
         },
         ConformanceDraft(.timeouts, "a timeout in the middle of a body contains the response") { bench in
             for delivery in FramingCases.deliveries {
@@ -91,7 +94,76 @@ enum TimeoutCases {
             try await bench.server.waitUntilNoConnections()
             try await bench.expectWorking(after: "timeouts")
         },
+        ConformanceDraft(.timeouts, "a timeout of less than a millisecond ends a request, and a huge one doesn't") {
+            bench in
+            let gate = Gate()
+            bench.server.on("/late", TestResponse.text("late").waiting(for: gate))
+            let request = try bench.request(.get, "/late")
+            try await withLimit(.seconds(10)) {
+                try await bench.failure(of: "silence", .timedOut) {
+                    let options = TransportOptions(timeout: .microseconds(300))
+                    let response = try await bench.transport.send(request, options: options)
+                    return ConformanceBench.Received(status: response.status, headers: [:], data: Data())
+                }
+            }
+            gate.open()
+            for delivery in FramingCases.deliveries {
+                let options = TransportOptions(timeout: .seconds(Int64.max), delivery: delivery)
+                let response = try await bench.send(.get, "/late", options: options)
+                try bench.equal(try await response.body.collect(upTo: 100), Data("late".utf8), "the body")
+            }
+        },
+        ConformanceDraft(.timeouts, "a timeout doesn't limit the total time, or a reader, by the system's clock") {
+            bench in
+            let slow = TestResponse.repeating(count: 32).slowly(bytesPerChunk: 1, every: .milliseconds(50))
+            bench.server.on("/slow", slow)
+            var failures: [any Error] = []
+            // On a busy machine, the server itself can be too late, so one success in three attempts is enough.
+            while failures.count < 3 {
+                do { return try await slowness(bench) } catch { failures.append(error) }
+            }
+            throw failures[0]
+        },
+        ConformanceDraft(.timeouts, "the timeout of a request doesn't affect a concurrent request") { bench in
+            for isFirst in [true, false] {
+                let (gate, time) = (Gate(), ManualTimeSource())
+                bench.server.on("/late", TestResponse.text("late").waiting(for: gate))
+                func start(_ timeout: Duration) -> Task<Data, any Error> {
+                    let options = TransportOptions(timeout: timeout, time: time)
+                    return Task { try await bench.send(.get, "/late", options: options).body.collect(upTo: 1 << 20) }
+                }
+                let first = start(isFirst ? .seconds(10) : .seconds(1_000_000))
+                try await gate.reached()
+                let second = start(isFirst ? .seconds(1_000_000) : .seconds(10))
+                try await gate.reached(by: 2)
+                try await untilEnd(of: isFirst ? first : second, time, bench)
+                gate.open()
+                let data = try await (isFirst ? second : first).value
+                try bench.equal(data, Data("late".utf8), "the response to the request with a longer timeout")
+            }
+        },
     ]
+
+    /// Receives two bodies as they arrive, in more than twice the timeout, and reads a third after the timeout.
+    private static func slowness(_ bench: ConformanceBench) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let timeout = Duration.milliseconds(700)
+            for delivery in FramingCases.deliveries {
+                group.addTask {
+                    let options = TransportOptions(timeout: timeout, delivery: delivery)
+                    let body = try await bench.send(.get, "/slow", options: options).body
+                    try bench.equal(try await body.collect(upTo: 100).count, 32, "bytes of a slow body")
+                }
+            }
+            group.addTask {
+                let options = TransportOptions(timeout: timeout, delivery: .stream)
+                let body = try await bench.send(.get, "/ok", options: options).body
+                try await Task.sleep(for: timeout * 2)
+                try bench.equal(try await body.collect(upTo: 100).count, 2, "bytes that were read late")
+            }
+            try await group.waitForAll()
+        }
+    }
 
     /// Advances the clock in small steps. This ends short waits, such as waits between the chunks of a throttled
     /// stream.

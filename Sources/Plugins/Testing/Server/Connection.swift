@@ -39,6 +39,7 @@ final class Connection {
             case .send(let bytes):
                 try bytes.withSpan { try send($0) }
                 throw Ending.close
+            case .converse(let body): try converse(body)
             }
         } catch Ending.close {
             linger()
@@ -315,13 +316,16 @@ extension Connection {
         case .closeAtNextRequest:
             if input.isEmpty { try receive() }
             throw Ending.gone
-        case .conversation(let body):
-            budget = .max
-            let conversation = TestConversation(self)
-            do { try body(conversation) } catch let ending as Ending { throw ending } catch {}
-            throw Ending.close
+        case .conversation(let body): try converse(body)
         case .close, .keep: if closes { throw Ending.close }
         }
+    }
+
+    private func converse(_ body: (TestConversation) throws -> Void) throws -> Never {
+        budget = .max
+        let conversation = TestConversation(self)
+        do { try body(conversation) } catch let ending as Ending { throw ending } catch {}
+        throw Ending.close
     }
 
     /// Sends the response. A small response without delays or faults takes a single `send`, as on a fast server.

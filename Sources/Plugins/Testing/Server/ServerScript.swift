@@ -92,6 +92,8 @@ public enum ConnectionPlan: Sendable {
     case silence
     /// Sends these bytes, then closes the connection.
     case send([UInt8])
+    /// Passes the connection to a closure, which can speak another protocol than HTTP/1.1. Then closes the connection.
+    case converse(@Sendable (TestConversation) throws -> Void)
 }
 
 /// A path that can have a `*` wildcard at its start or end.

@@ -57,7 +57,10 @@ extension TransportLaw {
     /// The law that concurrent exchanges have the same results as each one alone.
     public static let concurrency = TransportLaw(
         "concurrency", "law: concurrent exchanges don't wait for each other and get their own responses",
-        advice: "Keep the state of an exchange separate from the transport's, and let exchanges run concurrently.",
+        advice: """
+            Keep the state of an exchange separate from the transport's, also its options, and let exchanges run \
+            concurrently.
+            """,
         share: 50, needsTwo: true,
         exchanges: { random in
             (0..<Int.random(in: 2...6, using: &random)).map { index in
@@ -79,7 +82,9 @@ extension TransportLaw {
         silent.reply.fault = .stall(0)
         silent.isCancelled = true
         for (exchange, trace) in zip(exchanges, try await run.play(together: exchanges, beside: silent)) {
-            if let violation = trace.companyDifference(from: exchange) { return violation }
+            if let violation = trace.companyDifference(from: exchange) ?? trace.eventDifference(from: exchange) {
+                return violation
+            }
         }
         return nil
     }

@@ -24,13 +24,15 @@ extension TransportLaw {
     public static let count = TransportLaw(
         "count", "law: a request is sent once, unless a reused connection closes and a repeat is safe",
         advice: """
-            Leave retries to filters. Send a request again only if its connection had served another one and closed \
+            Leave retries to filters, also after a timeout or an invalid response. Send a request again only if its connection had served another one and closed \
             before the head of a response, and the method is idempotent with a body that can be read again.
             """,
         exchanges: { random in
             var exchange = WireExchange.upload(&random)[0]
             exchange.reply = WireReply()
-            if random.isTrue(0.5) { exchange.reply.status = random.pick([307, 401, 408, 425, 429, 503]) }
+            if random.isTrue(0.5) {
+                exchange.reply.status = random.pick([303, 307, 401, 407, 408, 425, 429, 500, 502, 503, 504])
+            }
             if random.isTrue(0.5) {
                 exchange.reply.headers[.retryAfter] = "0"
                 exchange.reply.headers[.location] = "/b"
@@ -50,6 +52,11 @@ extension TransportLaw {
                 if exchange.body.count > 0, random.isTrue(0.4) {
                     exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
                 }
+            }
+            // Silence and a response that isn't HTTP don't permit a second request either.
+            var further = random.branch
+            if exchange.reply.fault == nil, exchange.body.count <= 16_384, further.isTrue(0.5) {
+                exchange.reply.fault = further.isTrue() ? .stall(further.pick([0, 5])) : .malformed(.statusLine)
             }
             return random.isTrue() ? [exchange] : [WireExchange(), exchange]
         }

@@ -242,6 +242,9 @@ extension RecordedRequest {
         if headers.values(of: .host).count != 1 {
             return LawViolation(expected: "one Host", came: "\(headers.values(of: .host))")
         }
+        if !sent.headers.contains(.host), let host = headers[.host], host.lowercased() != sent.authority {
+            return LawViolation(expected: "Host: \(sent.authority)", came: "Host: \(host)")
+        }
         let expected = WireBytes.prefix(exchange.body.count)
         if body != expected {
             return LawViolation(

@@ -94,8 +94,8 @@ final class WireProbe: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let mayCollect = options.collectsBody(ofStatus: scene.exchange.reply.status)
         let sent = WireTrace.Sent(
-            target: Self.target(of: request.urlText), url: request.url, headers: request.headers,
-            length: request.body.length)
+            target: Self.target(of: request.urlText), authority: Self.authority(of: request.urlText), url: request.url,
+            headers: request.headers, length: request.body.length)
         scene.state.update { ($0.trace.sent, $0.trace.mayCollect) = (sent, mayCollect) }
         if mayCollect { scene.openAll() }
         do { try await read(request, options) } catch {
@@ -121,6 +121,11 @@ final class WireProbe: Transport {
     private static func target(of url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         return String(url[start...].drop { $0 != "/" })
+    }
+
+    private static func authority(of url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
+        return url[start...].prefix { $0 != "/" }.lowercased()
     }
 
     private func read(_ request: HTTPRequest, _ options: TransportOptions) async throws {

@@ -20,6 +20,7 @@ struct WireTrace: Sendable {
     /// A request as the transport received it, without its body and tags.
     struct Sent: Sendable {
         let target: String
+        let authority: String
         let url: URL
         let headers: HTTPHeaders
         let length: Int64?

@@ -37,7 +37,7 @@ extension WireExchange {
         }
         let names: [HTTPHeaderName] = [
             .accept, .acceptLanguage, .userAgent, .authorization, .cookie, .cacheControl, .ifNoneMatch, .range,
-            .contentType, "Referer", "Prefer", "Origin", "DNT",
+            .contentType, "Referer", "Prefer", "Origin", "DNT", .acceptEncoding, .ifModifiedSince,
         ]
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             let name = random.pick(names)
@@ -73,7 +73,11 @@ extension WireExchange {
     private static func randomReply(_ random: inout LawRandom) -> WireReply {
         var reply = WireReply(random.pick(statuses))
         reply.headers = randomFields(&random)
-        if let (name, value) = companion(of: reply.status), random.isTrue(0.7) { reply.headers.set(name, value) }
+        if let (name, value) = companion(of: reply.status), random.isTrue(0.7) {
+            var further = random.branch
+            let other = name == .location ? Self.elsewhere : name == .retryAfter ? "3600" : value
+            reply.headers.set(name, further.isTrue(0.3) ? other : value)
+        }
         reply.body = randomContent(&random)
         if random.isTrue(0.15) { reply.informational = random.pick([[103], [100], [102, 103], [103, 103]]) }
         switch Int.random(in: 0..<4, using: &random) {
@@ -112,12 +116,26 @@ extension WireExchange {
         if random.isTrue(0.3) {
             fields.append(.init(.contentType, random.pick(["text/plain", "text/html;charset=x", ""])))
         }
+        var further = random.branch
+        if further.isTrue(0.1) {
+            let (name, value) = further.pick(instructions)
+            fields.append(.init(name, value))
+        }
         if random.isTrue(0.05) { fields.append(.init("X-Law-Long", String(repeating: "a", count: 9_000))) }
         if random.isTrue(0.05) {
             for index in 0..<120 { fields.append(.init("X-Law-A", "\(index)")) }
         }
         return HTTPHeaders(fields)
     }
+
+    /// A URL that no server listens to, so a client that follows it fails.
+    private static let elsewhere = "http://127.0.0.1:1/b"
+
+    /// Fields on which a browser acts by itself.
+    private static let instructions: [(HTTPHeaderName, String)] = [
+        ("Refresh", "0; url=/b"), ("Content-Location", elsewhere), ("Alt-Svc", "h2=\":1\"; ma=60"),
+        ("Strict-Transport-Security", "max-age=60"), ("Clear-Site-Data", "\"*\""),
+    ]
 
     private static func randomContent(_ random: inout LawRandom) -> WireContent {
         switch Int.random(in: 0..<10, using: &random) {
