@@ -30,7 +30,7 @@ final class TLSRelay: WireRelay {
         url = "https://localhost:\(server.port)"
     }
 
-    private static func connection(to port: Int) -> Int32? {
+    static func connection(to port: Int) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -69,7 +69,7 @@ final class TLSRelay: WireRelay {
     }
 
     /// Ignores a server that has gone, because its response can still be read.
-    private static func sendAll(_ bytes: [UInt8], to descriptor: Int32) {
+    static func sendAll(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

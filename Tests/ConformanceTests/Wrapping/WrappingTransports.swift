@@ -271,9 +271,12 @@ extension AlteredTransport {
         stateful: {
             let first = Mutex<TransportOptions?>(nil)
             return { request, options, base in
+                var own = options
+                own.tags = Tags()
+                let known = own
                 var reporting = first.withLock { first in
-                    if first == nil { first = options }
-                    return first ?? options
+                    if first == nil { first = known }
+                    return first ?? known
                 }
                 (reporting.timeout, reporting.delivery) = (options.timeout, options.delivery)
                 return try await base.send(request, options: reporting)

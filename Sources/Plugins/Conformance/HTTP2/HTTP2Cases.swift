@@ -105,13 +105,15 @@ enum HTTP2Cases {
         Draft(
             "a request body keeps within the server's window", settings: HTTP2Peer.Settings(initialWindow: 1_000)
         ) { scene in
-            try await scene.expectWorking(after: "no request")
-            let body = ConformanceBench.pattern(20_000)
-            let stream = RequestBody.stream { HTTPBody(source: PiecesSource(body, [7, 10_000, 9_993])) }
-            for each in [RequestBody.data(body), stream] { _ = try await scene.exchange(.put, "/up", body: each) }
-            let came = scene.peer.requests("/up")
-            try scene.bench.equal(came.count, 2, "requests at the server")
-            for each in came { try scene.bench.equal(each.body, body, "the body that the server received") }
+            try await upload(scene) { .data($0) }
+        },
+        Draft(
+            "a streamed request body is sent over HTTP/2, within the server's window",
+            settings: HTTP2Peer.Settings(initialWindow: 1_000)
+        ) { scene in
+            try await upload(scene) { body in
+                .stream { HTTPBody(source: PiecesSource(body, [7, 10_000, 9_993])) }
+            }
         },
         Draft(
             "there are no more concurrent streams than the server permits",
@@ -124,6 +126,16 @@ enum HTTP2Cases {
             }
         },
     ]
+
+    private static func upload(_ scene: HTTP2Scene, _ make: (Data) -> RequestBody) async throws {
+        // The server's settings are known after a response.
+        try await scene.expectWorking(after: "no request")
+        let body = ConformanceBench.pattern(20_000)
+        _ = try await scene.exchange(.put, "/up", body: make(body))
+        let came = scene.peer.requests("/up")
+        try scene.bench.equal(came.count, 1, "requests at the server")
+        for each in came { try scene.bench.equal(each.body, body, "the body that the server received") }
+    }
 
     // MARK: Responses
 
@@ -267,18 +279,15 @@ enum HTTP2Cases {
                 switch request.path {
                 case "/held": return half + [.hold, .data(Data("whole".utf8), ends: true)]
                 case "/reset": return half + [.ping, .reset(.internalError)]
-                case "/none": return half + [.ping, .reset(.noError)]
                 case "/close": return half + [.ping, .close]
                 default: return nil
                 }
             }
         ) { scene in
             let held = try await scene.stream("/held")
-            for path in ["/reset", "/none"] {
-                for delivery in FramingCases.deliveries {
-                    try await scene.bench.failure(of: "a stream that is reset") {
-                        try await scene.bench.viaAgent(scene.request(.get, path), delivery: delivery)
-                    }
+            for delivery in FramingCases.deliveries {
+                try await scene.bench.failure(of: "a stream that is reset") {
+                    try await scene.bench.viaAgent(scene.request(.get, "/reset"), delivery: delivery)
                 }
             }
             try await scene.expectRelease(of: held)
@@ -288,6 +297,20 @@ enum HTTP2Cases {
                 }
             }
             try await scene.expectWorking(after: "a connection that closed")
+        },
+        Draft(
+            "an HTTP/2 body that ends early is an error, even with NO_ERROR",
+            react: { request in
+                guard request.path == "/none" else { return nil }
+                return [.fields([status]), .data(Data("half".utf8)), .ping, .reset(.noError)]
+            }
+        ) { scene in
+            for delivery in FramingCases.deliveries {
+                try await scene.bench.failure(of: "a stream that is reset before its end") {
+                    try await scene.bench.viaAgent(scene.request(.get, "/none"), delivery: delivery)
+                }
+            }
+            try await scene.expectWorking(after: "streams that were reset")
         },
         Draft(
             "a request whose HTTP/2 stream was refused is sent again unchanged, or fails with connectionLost",
