@@ -69,6 +69,11 @@ private func overTLS() -> [ConformanceCase] {
         for: { MyTransport() }, through: { port in try TLSRelay(to: port) })
 }
 
+private func overHTTP2() -> [ConformanceCase] {
+    ErrandConformance.TransportConformance.http2Cases(
+        for: { MyTransport() }, through: { port in try TLSRelay(to: port) })
+}
+
 @Suite("MyTransport passes the transport conformance suite")
 struct MyTransportTests {
     @Test(arguments: TransportConformance.cases(for: { MyTransport() }))

@@ -192,6 +192,18 @@ struct ServerFaultTests {
         #expect(server.requestCount == 2)
     }
 
+    @Test("a closure can speak another protocol on a connection")
+    func otherProtocol() async throws {
+        let server = try TestServer()
+        server.enqueueConnections(
+            .converse { connection in
+                try connection.send(try connection.receive() ?? Data())
+                try connection.send(Data(" bye".utf8))
+            })
+        #expect(try await exchange(server.port, "PRI * HTTP/2.0\r\n\r\n").text == "PRI * HTTP/2.0\r\n\r\n bye")
+        #expect(server.requestCount == 0)
+    }
+
     @Test("connections are closed, reset, ignored or greeted as they arrive")
     func connectionPlans() async throws {
         let server = try TestServer { _ in .text("served") }

@@ -54,6 +54,8 @@ struct WrappingTransportTests {
             [WireExchange(reply: WireReply(fault: .malformed(.statusLine)))]
         ),
         (.count, .retriesGateways, [WireExchange(reply: WireReply(502))]),
+        (.count, .fillsEmpty, [WireExchange(reply: WireReply(body: .text("")))]),
+        (.faults, .neverConnected, [WireExchange(.post, reply: WireReply(fault: .close(0)))]),
         (
             .response, .followsAbsolute,
             [WireExchange(reply: WireReply(302, headers: [.location: "http://127.0.0.1:1/b"]))]

@@ -193,6 +193,19 @@ extension AlteredTransport {
         return try await base.send(next, options: options)
     }
 
+    static let neverConnected = AlteredTransport("says that it couldn't connect, if no head came") {
+        request, options, base in
+        do { return try await base.send(request, options: options) } catch let error as ErrandError
+            where error.code == .connectionLost && error.response == nil
+        { throw ErrandError(.cannotConnect, "no response", underlying: error) }
+    }
+
+    static let fillsEmpty = AlteredTransport("sends again after an empty body") { request, options, base in
+        let response = try await base.send(request, options: options)
+        guard response.body.data?.isEmpty == true, request.method == .get else { return response }
+        return try await base.send(request, options: options)
+    }
+
     // MARK: Shared state
 
     static let coalesces = AlteredTransport(
@@ -267,17 +280,16 @@ extension AlteredTransport {
     }
 
     static let mixesEvents = AlteredTransport(
-        "reports events to the first request",
+        "reports events to the first of the requests that are running",
         stateful: {
             let first = Mutex<TransportOptions?>(nil)
             return { request, options, base in
-                var own = options
-                own.tags = Tags()
-                let known = own
-                var reporting = first.withLock { first in
-                    if first == nil { first = known }
-                    return first ?? known
+                let known = first.withLock { first in
+                    defer { first = first ?? options }
+                    return first
                 }
+                defer { if known == nil { first.withLock { $0 = nil } } }
+                var reporting = known ?? options
                 (reporting.timeout, reporting.delivery) = (options.timeout, options.delivery)
                 return try await base.send(request, options: reporting)
             }

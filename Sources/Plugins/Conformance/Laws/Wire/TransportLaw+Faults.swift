@@ -8,7 +8,8 @@ extension TransportLaw {
         "faults", "law: a fault at any byte is an error, never a truncated success",
         advice: """
             Throw an ErrandError whenever a message ends early or isn't HTTP: `timedOut` for silence, and other codes \
-            for connections that end. Pass on the error of a request body's source, and abort the request.
+            for connections that end. Use `cannotConnect` only if no server has seen the request. Pass on the error of \
+            a request body's source, and abort the request.
             """, share: 200,
         exchanges: { WireExchange.fault(&$0) }
     ) { bench, exchanges in
@@ -31,7 +32,9 @@ extension TransportLaw {
             var exchange = WireExchange.upload(&random)[0]
             exchange.reply = WireReply()
             if random.isTrue(0.5) {
-                exchange.reply.status = random.pick([303, 307, 401, 407, 408, 425, 429, 500, 502, 503, 504])
+                exchange.reply.status = random.pick([
+                    303, 307, 401, 405, 407, 408, 415, 425, 429, 500, 501, 502, 503, 504,
+                ])
             }
             if random.isTrue(0.5) {
                 exchange.reply.headers[.retryAfter] = "0"
@@ -57,6 +60,8 @@ extension TransportLaw {
             var further = random.branch
             if exchange.reply.fault == nil, exchange.body.count <= 16_384, further.isTrue(0.5) {
                 exchange.reply.fault = further.isTrue() ? .stall(further.pick([0, 5])) : .malformed(.statusLine)
+            } else if exchange.reply.fault == nil, further.isTrue(0.3) {
+                exchange.reply.body = .text("")
             }
             return random.isTrue() ? [exchange] : [WireExchange(), exchange]
         }
@@ -203,6 +208,10 @@ extension WireTrace {
         }
         if exchange.isSilent, !exchange.body.isFailing {
             return code == .timedOut ? nil : LawViolation(expected: "timedOut", came: failure.description)
+        }
+        // Filters send a request again that no server has seen, with any method.
+        if code == .cannotConnect, arrivals > 0 {
+            return LawViolation(expected: "an error of a connection that was made", came: failure.description)
         }
         let isBlaming = !exchange.body.isFailing && Self.blame.contains(code)
         if code == .timedOut || isBlaming {
