@@ -116,7 +116,7 @@ struct HTTP2ConformanceTests {
     func again(isEmpty: Bool) async throws {
         let name =
             isEmpty
-            ? "a request whose HTTP/2 stream was refused is sent again unchanged, or fails with connectionLost"
+            ? "a request whose HTTP/2 stream was refused is sent again unchanged, or fails"
             : "a POST that the server may have processed is sent once over HTTP/2"
         let cases = try await Self.cases { SendsAgain(inner: CurlTransport(trusting: $0), isEmpty: isEmpty) }
         let each = try #require(cases.first { $0.name == name })

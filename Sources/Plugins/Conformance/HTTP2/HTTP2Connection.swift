@@ -76,6 +76,10 @@ struct HTTP2Connection {
         if let count = settings.maximumStreams { payload += [0, 3] + Self.word(count) }
         if let size = settings.initialWindow { payload += [0, 4] + Self.word(size) }
         try send(Kind.settings, 0, 0, payload)
+        defer {
+            let rest = streams.values.map(\.request.path)
+            state.update { $0.abandoned += rest }
+        }
         while let head = try read(9) {
             let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
             if length > Self.largestFrame { return note("expected frames up to 16,384 bytes, got \(length)") }
@@ -113,7 +117,9 @@ struct HTTP2Connection {
             block?.bytes += payload
             if flags & Flag.endHeaders != 0 { try receiveBlock() }
         case Kind.reset:
-            if let ended = streams.removeValue(forKey: stream) { state.update { $0.resets.append(ended.request.path) } }
+            if let ended = streams.removeValue(forKey: stream) {
+                state.update { $0.abandoned.append(ended.request.path) }
+            }
         case Kind.settings:
             if flags & Flag.acknowledgement != 0 { isAcknowledged = true } else { try receiveSettings(payload) }
         case Kind.ping:

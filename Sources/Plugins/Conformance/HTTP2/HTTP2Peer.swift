@@ -44,8 +44,8 @@ final class HTTP2Peer: Sendable {
     struct State: Sendable {
         var connections = 0
         var requests: [Request] = []
-        /// The paths of the requests whose stream the client has reset.
-        var resets: [String] = []
+        /// The paths of the requests whose stream the client has ended early.
+        var abandoned: [String] = []
         var faults: [String] = []
     }
 
