@@ -16,6 +16,8 @@ struct WrappingTransportTests {
         ("a timeout of less than a millisecond ends a request, and a huge one doesn't", .wholeMilliseconds),
         ("the timeout of a request doesn't affect a concurrent request", .sharedTimeout),
         ("a server that is silent in the middle of a body causes a timeout", .keepsConnection),
+        ("a cancelled request ends at once", .pollsCancellation),
+        ("if a body's source fails, the server doesn't receive a complete request", .blamesConnection),
         (exactLimit, .collects("rejects a body of exactly the limit") { $0 - 1 }),
         (exactLimit, .collects("has a limit of 10 MB") { min($0, 10_000_000) }), (exactLimit, .limitsStreams),
         ("a response without a body can have a Content-Encoding", .decodesNothing),

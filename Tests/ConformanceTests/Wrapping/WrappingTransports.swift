@@ -68,7 +68,7 @@ extension AlteredTransport {
             let end = options.time.instant(after: options.timeout)
             let timer = Task { try await options.time.sleep(until: end) }
             defer { timer.cancel() }
-            let result = Arrived()
+            let result = Arrived<Data?>()
             Task { result.set(await Result { () async throws -> Data? in try await chunks.next() }) }
             while options.time.now < end {
                 if let result = result.value { return try result.get() }
@@ -77,6 +77,21 @@ extension AlteredTransport {
             throw ErrandError(.timedOut, "no chunk for too long")
         }
         return response
+    }
+
+    static let pollsCancellation = AlteredTransport("looks for a cancellation every half second") {
+        request, options, base in
+        let result = Arrived<HTTPResponse>()
+        let task = Task {
+            result.set(await Result { () async throws in try await base.send(request, options: options) })
+        }
+        var turns = 0
+        while true {
+            if let result = result.value { return try result.get() }
+            if turns % 100 == 99, Task.isCancelled { task.cancel() }
+            turns += 1
+            await Task { try? await Task.sleep(for: .milliseconds(5)) }.value
+        }
     }
 
     // MARK: Bodies
@@ -159,6 +174,12 @@ extension AlteredTransport {
 
     static let sendsFragment = AlteredTransport.request("sends the fragment") { request in
         if let url = URL(string: request.urlText.replacing("#", with: "%23")) { request.url = url }
+    }
+
+    static let blamesConnection = AlteredTransport("calls every failure a lost connection") { request, options, base in
+        do { return try await base.send(request, options: options) } catch let error as ErrandError
+            where error.code == .encodingFailed
+        { throw ErrandError(.connectionLost, "the request failed", underlying: error) }
     }
 
     // MARK: Retries
@@ -297,12 +318,12 @@ extension AlteredTransport {
 }
 
 /// The result of a task, once it's known.
-private final class Arrived: Sendable {
-    private let result = Mutex<Result<Data?, any Error>?>(nil)
+private final class Arrived<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
 
-    var value: Result<Data?, any Error>? { result.withLock { $0 } }
+    var value: Result<Value, any Error>? { result.withLock { $0 } }
 
-    func set(_ value: Result<Data?, any Error>) { result.withLock { $0 = value } }
+    func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
 }
 
 extension Result where Failure == any Error {

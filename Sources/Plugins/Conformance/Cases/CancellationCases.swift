@@ -141,6 +141,22 @@ enum CancellationCases {
             }
             try await bench.expectWorking(after: "cancelled redirects")
         },
+        ConformanceDraft(.cancellation, "a cancelled request ends at once") { bench in
+            let gate = Gate()
+            bench.server.on("/slow", TestResponse.text("late").waiting(for: gate))
+            var waits: [Duration] = []
+            // On a busy machine, one prompt end in three attempts is enough.
+            for attempt in 1...3 {
+                let task = Task { try await bench.exchange(.get, "/slow") }
+                try await gate.reached(by: attempt)
+                let start = ContinuousClock.now
+                task.cancel()
+                try await cancelled(task, bench)
+                waits.append(start.duration(to: .now))
+                if waits[attempt - 1] < .milliseconds(300) { return }
+            }
+            throw ConformanceFailure(expected: "an end within milliseconds", came: "ends after \(waits)")
+        },
         ConformanceDraft(.cancellation, "a cancellation after the response has no effect") { bench in
             let task = Task { try await bench.exchange(.get, "/ok") }
             try bench.equal(try await task.value.text, "ok", "the body")

@@ -72,9 +72,13 @@ enum UploadCases {
                         length: length,
                         source: PiecesSource(ConformanceBench.pattern(100_000), [50_000, 50_000], fails: true))
                 }
-                try await bench.failure(of: "a source that fails") {
+                let error = try await bench.failure(of: "a source that fails") {
                     try await bench.exchange(.post, "/up", body: stream)
                 }
+                // An app would retry such an error, or report that it's offline.
+                let blame: [ErrandError.Code] = [.cannotConnect, .connectionLost, .nameLookupFailed, .timedOut]
+                try bench.expect(
+                    !blame.contains(error.code), "an error of the body, not of the connection", came: error.description)
             }
             try await bench.expectWorking(after: "sources that failed")
             try bench.equal(bench.server.requestCount, 1, "complete requests at the server")

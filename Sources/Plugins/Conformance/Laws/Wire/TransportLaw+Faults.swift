@@ -56,13 +56,7 @@ extension TransportLaw {
                     exchange.reply.fault = .resetUpload(Int.random(in: 0..<exchange.body.count, using: &random))
                 }
             }
-            // Silence and a response that isn't HTTP don't permit a second request either.
-            var further = random.branch
-            if exchange.reply.fault == nil, exchange.body.count <= 16_384, further.isTrue(0.5) {
-                exchange.reply.fault = further.isTrue() ? .stall(further.pick([0, 5])) : .malformed(.statusLine)
-            } else if exchange.reply.fault == nil, further.isTrue(0.3) {
-                exchange.reply.body = .text("")
-            }
+            exchange.tempt(random.branch)
             return random.isTrue() ? [exchange] : [WireExchange(), exchange]
         }
     ) { bench, exchanges in
@@ -148,6 +142,28 @@ extension TransportLaw {
         }
         if await run.releaseTransport() { return nil }
         return LawViolation(expected: "no connection after the transport is released", came: "an open connection")
+    }
+}
+
+extension WireExchange {
+    /// Adds what a client could take for a reason to send the request again.
+    fileprivate mutating func tempt(_ random: LawRandom) {
+        var random = random
+        if reply.status != 200 {
+            if random.isTrue(0.6) { reply.fault = nil }
+            if [401, 407].contains(reply.status), random.isTrue(0.7) {
+                reply.headers[.wwwAuthenticate] = "Basic realm=\"law\""
+            }
+            return
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0 where body.count <= 16_384: reply.fault = .stall(random.pick([0, 5]))
+        case 1 where body.count <= 16_384: reply.fault = .malformed(.statusLine)
+        case 2:
+            (reply.fault, reply.body) = (nil, .text(""))
+            if random.isTrue() { (method, body) = (.get, .none) }
+        default: break
+        }
     }
 }
 
