@@ -16,6 +16,9 @@ import ErrandTesting
 ///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 ///
+/// The server speaks HTTP/1.1. If your transport uses HTTP/2, also run
+/// ``http2Cases(for:through:knownLimitations:within:)``.
+///
 /// The laws in this suite send random requests. They leave out whatever a limitation excuses. See ``TransportLaw``.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.

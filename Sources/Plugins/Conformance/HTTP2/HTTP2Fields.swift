@@ -119,7 +119,7 @@ struct HTTP2Fields {
             return HTTP2Field(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
         }
 
-    /// The lengths of the codes in appendix B, from 5 (a) to 30 (z), for each byte and the end. The codes are canonical:
+    /// The lengths of the codes in appendix B, from 5 (a) to 30 (z), for each byte and the end. The codes are
     /// ordered by length, then by byte.
     private static let lengths = """
         isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibcccccccccccccccccccc\

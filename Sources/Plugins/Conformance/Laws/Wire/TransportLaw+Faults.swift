@@ -25,8 +25,9 @@ extension TransportLaw {
     public static let count = TransportLaw(
         "count", "law: a request is sent once, unless a reused connection closes and a repeat is safe",
         advice: """
-            Leave retries to filters, also after a timeout or an invalid response. Send a request again only if its connection had served another one and closed \
-            before the head of a response, and the method is idempotent with a body that can be read again.
+            Leave retries to filters, also after a timeout or an invalid response. Send a request again only if its \
+            connection had served another one and closed before the head of a response, and the method is idempotent \
+            with a body that can be read again.
             """,
         exchanges: { random in
             var exchange = WireExchange.upload(&random)[0]

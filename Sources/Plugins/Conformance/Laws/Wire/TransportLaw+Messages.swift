@@ -84,7 +84,8 @@ extension TransportLaw {
         "promptness", "law: the head and each part of a body are delivered before the server sends more",
         advice: """
             Return the head before the body, unless the options allow collecting it. Hand over each part of a stream. \
-            Only count inactivity while the reader waits for a chunk. End a body at its Content-Length or last chunk, and a response without a body at its head.
+            Only count inactivity while the reader waits for a chunk. End a body at its Content-Length or last \
+            chunk, and a response without a body at its head.
             """,
         exchanges: { random in
             var exchange = WireExchange.download(&random)[0]
