@@ -15,9 +15,13 @@ struct SchemaHostileTests {
         return nil
     }
 
-    @Test("100,000 chained definitions are compiled")
+    @Test("tens of thousands of chained definitions are compiled")
     func chain() throws {
+        #if DEBUG
+        let count = 20_000
+        #else
         let count = 100_000
+        #endif
         let definitions = (0..<count).map { "\"d\($0)\":{\"$ref\":\"#/$defs/d\($0 + 1)\"}" }.joined(separator: ",")
         let text = ##"{"$ref":"#/$defs/d0","$defs":{\##(definitions),"d\##(count)":{"type":"null"}}}"##
         let schema = try JSONSchema(Data(text.utf8))

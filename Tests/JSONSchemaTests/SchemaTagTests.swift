@@ -83,12 +83,13 @@ struct SchemaTagTests {
 
     /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaTagTests` compares that many verdicts.
     private static let verdicts =
-        ProcessInfo.processInfo.environment["ERRAND_SCHEMA_VERDICTS"].flatMap { Int($0) } ?? 40_000
+        ProcessInfo.processInfo.environment["ERRAND_SCHEMA_VERDICTS"].flatMap { Int($0) } ?? 10_000
 
     @Test("random unions have the same problems with and without tags", arguments: 0..<10)
     func agrees(part: Int) {
         var (tagged, valid, invalid) = (0, 0, 0)
-        for index in 0..<max(200, Self.verdicts / 200) {
+        let count = max(50, Self.verdicts / 200)
+        for index in 0..<count {
             var generator = RandomUnion(seed: part * 100_000 + index)
             let text = generator.schema().rendered(&generator.random)
             guard let schema = try? JSONSchema(Data(text.utf8)) else { continue }
@@ -115,7 +116,7 @@ struct SchemaTagTests {
                 return
             }
         }
-        #expect(tagged > 80 && valid > 300 && invalid > 300, "\(tagged) \(valid) \(invalid)")
+        #expect(tagged > count * 2 / 5 && valid > count && invalid > count, "\(tagged) \(valid) \(invalid)")
     }
 
     @Test("annotations come from all branches")
