@@ -253,9 +253,10 @@ extension FilterLaw {
     ) { bench, exchanges in
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
-            if let violation = Comparison(permissions, exchange).difference(of: came, from: expected) {
-                return violation
+            let violation = await Comparison(permissions, exchange).difference(of: came, from: expected) { last in
+                await bench.control().play(last)
             }
+            if let violation { return violation }
         }
         return nil
     }

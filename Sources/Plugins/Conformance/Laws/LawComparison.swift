@@ -58,7 +58,8 @@ struct Comparison {
                 expected: "a transport that can open connections, as without the filter",
                 came: "a wrapper that can't: conform it to ConnectingTransport if the inner transport does")
         }
-        if came.isTrusted != expected.isTrusted, came.origin == expected.origin {
+        let isKnownToFilter = came.isTrusted && !LawVocabulary.isOwn(origin: came.origin)
+        if came.isTrusted != expected.isTrusted, came.origin == expected.origin, !isKnownToFilter {
             return different("whether the origin is trusted", "\(expected.isTrusted)", "\(came.isTrusted)")
         }
         return nil
@@ -111,6 +112,23 @@ struct Comparison {
 
     // MARK: Results
 
+    /// Compares a call with the call without the filter. If the filter repeated the request, the result may also be the
+    /// same as for the reply to the last attempt, unless the repetition lost a success. `play` plays an exchange without
+    /// the filter.
+    func difference(
+        of came: LawTrace, from expected: LawTrace, play: (LawExchange) async -> LawTrace
+    ) async -> LawViolation? {
+        guard let violation = difference(of: came, from: expected) else { return nil }
+        let repetitions = min(came.sends.count - expected.sends.count, exchange.replies.count - 1)
+        guard repetitions > 0, permissions.mayRepeat(exchange.method), !exchange.replies.contains(where: \.isRedirect)
+        else { return violation }
+        var last = exchange
+        last.replies.removeFirst(repetitions)
+        let repeated = await play(last)
+        if expected.outcome.isSuccess, !repeated.outcome.isSuccess { return violation }
+        return difference(of: came, from: repeated) == nil ? nil : violation
+    }
+
     func difference(of came: LawTrace, from expected: LawTrace) -> LawViolation? {
         if permissions.mayRespond, came.sends.allSatisfy(\.isDetached) { return nil }
         switch (expected.outcome, came.outcome) {
@@ -126,6 +144,9 @@ struct Comparison {
             // A filter may reject a response, but must not cancel a call.
             let isRejection = response.status >= 400 || permissions.kinds.contains(.error)
             if isRejection, !error.isCancellation { return nil }
+            // The filter may turn a success into a status that the request doesn't accept.
+            let isRefused = exchange.isStrict && LawTrace.name(of: error) == "unacceptableStatus"
+            if isRefused, permissions.kinds.contains(.response) { return nil }
             return LawViolation(expected: "\(expected.outcome)", came: "\(error)")
         case (.failure(let error), .response(let response)):
             // The filter may turn a status that the request doesn't accept into a success.

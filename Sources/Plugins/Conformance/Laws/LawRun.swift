@@ -38,7 +38,11 @@ final class LawRun: Sendable {
             clock.noteActivity()
             end.fire()
         }
-        call.canBeCancelled { task.cancel() }
+        call.canBeCancelled { [weak call, clock] in
+            let elapsed = start.duration(to: clock.now)
+            call?.note { $0.cancelled = $0.cancelled ?? elapsed }
+            task.cancel()
+        }
         let driver = Task { [clock, server, patience] in
             try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
             end.fire()

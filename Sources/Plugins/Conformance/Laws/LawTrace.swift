@@ -61,6 +61,8 @@ struct LawTrace: Sendable {
     /// The work that other filters staged, and the checks that they ran.
     var work: [String] = []
     var elapsed = Duration.zero
+    /// The time from the call's begin until its first cancellation. `nil` if it wasn't cancelled.
+    var cancelled: Duration?
     /// Whether the server stopped the call, because it sent too many requests.
     var isEndless = false
     /// The number of requests that the filter sent after it returned.
@@ -81,6 +83,7 @@ extension LawTrace.Outcome: CustomStringConvertible {
     var response: LawTrace.Response? {
         if case .response(let response) = self { response } else { nil }
     }
+    var isSuccess: Bool { response.map { $0.status < 400 } ?? false }
     var error: (any Error)? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -44,6 +44,13 @@ enum LawVocabulary {
         "https://[::1]:8080", "https://conformance.example.", "https://127.0.0.1", "https://xn--4ca.example",
     ]
 
+    /// Whether an origin is the suite's own. Other origins are from samples, so the filter may know and trust them.
+    static func isOwn(origin: String) -> Bool {
+        let own = [Self.origin, "https://third.example"] + foreignOrigins + similarOrigins + forms
+        func plain(_ text: String) -> String { text.lowercased().filter { $0 != "[" && $0 != "]" } }
+        return own.contains { plain($0) == plain(origin) }
+    }
+
     /// Whether a name is the suite's own, so no filter can know it.
     static func isForeign(_ name: HTTPHeaderName) -> Bool { name.rawName.lowercased().hasPrefix("x-law-") }
 
