@@ -1,5 +1,6 @@
 import Errand
 import ErrandConformance
+import Foundation
 import Testing
 
 /// Filters that act on the exchanges of their author's samples.
@@ -10,6 +11,9 @@ struct SampleTests {
         let refused = LawExchange(isStrict: true, replies: [LawReply(headers: ["X-Status": "404"])])
         try await FilterLaw.response.check({ StatusField() }, effects: [.response], refused)
         try await FilterLaw.concurrency.check({ StatusField() }, effects: [.response], refused)
+        var checked = refused
+        checked.isRefused = true
+        try await FilterLaw.response.check({ StatusField() }, effects: [.response], checked)
         await #expect(throws: ConformanceFailure.self) {
             try await FilterLaw.response.check({ StatusField() }, refused)
         }
@@ -18,19 +22,20 @@ struct SampleTests {
     @Test("a filter that repeats a request can return the reply to its last attempt")
     func polls() async throws {
         let ready = LawExchange(replies: [LawReply(202), LawReply()])
-        for law in [FilterLaw.response, .concurrency] {
-            try await law.check({ Poll() }, effects: [.repeats(.get), .waits], ready)
+        let failed = LawExchange(replies: [LawReply(202), LawReply(failure: .timedOut)])
+        for (law, exchange) in [(FilterLaw.response, ready), (.concurrency, ready), (.response, failed)] {
+            try await law.check({ Poll() }, effects: [.repeats(.get), .waits], exchange)
         }
         await #expect(throws: ConformanceFailure.self) {
             try await FilterLaw.response.check({ Poll(traits: []) }, effects: [.waits], ready)
         }
     }
 
-    @Test("a filter that repeats a request must not lose a success")
+    @Test("a filter that repeats a request must not lose a success, unless it declares the repeat")
     func lostSuccess() async {
         let lost = LawExchange(replies: [LawReply(), LawReply(503)])
         await #expect(throws: ConformanceFailure.self) {
-            try await FilterLaw.response.check({ Poll(status: 200) }, effects: [.repeats(.get), .waits], lost)
+            try await FilterLaw.response.check({ Poll(status: 200) }, effects: [.waits], lost)
         }
     }
 
@@ -51,8 +56,14 @@ struct SampleTests {
 
     @Test("a filter can trust an origin that isn't the suite's own")
     func trust() async throws {
-        try await FilterLaw.request.check(
-            { TrustedHost(isCareful: true) }, LawExchange(.get, "https://api.service.test/v1/a"))
+        let headers = HTTPHeaders(["X-Law-A": "1"]).sensitive("X-Law-A")
+        for fields in [[:], headers] {
+            try await FilterLaw.request.check(
+                { TrustedHost(isCareful: true) },
+                LawExchange(
+                    .get, "https://api.service.test/v1/a", headers: fields,
+                    tags: [LawTag(LinkSource.self, URL(string: "https://conformance.example/v1/from"))]))
+        }
         await #expect(throws: ConformanceFailure.self) {
             try await FilterLaw.request.check(
                 { TrustedHost(isCareful: false) }, LawExchange(.get, "https://other.example/v1/a"))

@@ -38,9 +38,10 @@ final class LawRun: Sendable {
             clock.noteActivity()
             end.fire()
         }
-        call.canBeCancelled { [weak call, clock] in
-            let elapsed = start.duration(to: clock.now)
-            call?.note { $0.cancelled = $0.cancelled ?? elapsed }
+        call.canBeCancelled { [weak call, weak clock] in
+            if let elapsed = clock.map({ start.duration(to: $0.now) }) {
+                call?.note { $0.cancelled = $0.cancelled ?? elapsed }
+            }
             task.cancel()
         }
         let driver = Task { [clock, server, patience] in
