@@ -31,10 +31,15 @@ nonisolated final class RedisConnection: Sendable {
     deinit { state.withLock { if $0.socket >= 0 { close($0.socket) } } }
 
     /// Sends a command and returns its reply. Throws errors that Redis reports.
-    @concurrent func send(_ words: Data...) async throws -> RedisReply {
+    ///
+    /// - Parameter isObsolete: Decides right before the command is sent. If it returns true, the command isn't sent.
+    @concurrent func send(
+        _ words: Data..., unless isObsolete: @Sendable () -> Bool = { false }
+    ) async throws -> RedisReply {
         var message = Data("*\(words.count)\r\n".utf8)
         for word in words { message += Data("$\(word.count)\r\n".utf8) + word + Data("\r\n".utf8) }
         return try state.withLock { state in
+            if isObsolete() { return .none }
             do {
                 if state.socket < 0 { try connect(&state) }
                 try write(message, state.socket)

@@ -35,14 +35,13 @@ final class RedisStore: CacheStore {
         defer { writes.withLock { $0.end(write) } }
         // Head and body are one value, so readers never see one without the other.
         let body = try await entry.body.collect(upTo: maximumBytes)
-        if writes.withLock({ $0.isStopped(write) }) { return }
         let head = entry.head.encoded()
         let length = withUnsafeBytes(of: UInt32(head.count).littleEndian) { Data($0) }
         let seconds = min(max(entry.head.expires.timeIntervalSinceNow, 0), 1e9) + 86_400
+        // A removal stops the write before it sends its own command, so it either prevents this command or follows it.
         _ = try await redis.send(
-            word("SET"), name(key), Data(key.digestBytes) + length + head + body, word("EX"), word("\(Int(seconds))"))
-        // The removal may have reached Redis before the entry did.
-        if writes.withLock({ $0.isStopped(write) }) { _ = try await redis.send(word("DEL"), name(key)) }
+            word("SET"), name(key), Data(key.digestBytes) + length + head + body, word("EX"), word("\(Int(seconds))"),
+            unless: { self.writes.withLock { $0.isStopped(write) } })
     }
 
     func remove(_ key: CacheKey) async throws {
