@@ -1,3 +1,4 @@
+import Errand
 import ErrandEssentials
 import ErrandOAuth
 import ErrandOAuthTesting

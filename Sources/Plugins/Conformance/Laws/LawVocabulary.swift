@@ -337,6 +337,7 @@ extension LawReply {
         }
         if onlyFields { return }
         (status, body) = (sample.status, sample.body)
+        if let failure = sample.failure { self.failure = failure }
         headers.removeAll { $0.name == .contentLength && !sample.headers.contains($0.name) }
         if isStreamed, case .text(let text) = sample.body {
             let half = text.index(text.startIndex, offsetBy: text.count / 2)
