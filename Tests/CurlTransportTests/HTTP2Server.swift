@@ -1,4 +1,5 @@
 #if os(Linux)
+import ErrandConformance
 import ErrandEssentials
 import Synchronization
 
@@ -94,20 +95,8 @@ final class HTTP2Server: Sendable {
     var arrivals: [Arrival] { log.all }
 
     private struct Connection {
-        private enum Kind {
-            static let data: UInt8 = 0
-            static let headers: UInt8 = 1
-            static let reset: UInt8 = 3
-            static let settings: UInt8 = 4
-            static let ping: UInt8 = 6
-            static let goAway: UInt8 = 7
-            static let windowUpdate: UInt8 = 8
-            static let continuation: UInt8 = 9
-        }
-        private static let largestFrame = 16384
-        private static let endStream: UInt8 = 1
-        private static let acknowledgement: UInt8 = 1
-        private static let endHeaders: UInt8 = 4
+        private typealias Kind = HTTP2Frame.Kind
+        private typealias Flag = HTTP2Frame.Flag
         private static let refusedStream: [UInt8] = [0, 0, 0, 7]
         private static let preface = 24
 
@@ -125,11 +114,10 @@ final class HTTP2Server: Sendable {
         mutating func run(_ react: (String) -> Reaction) {
             guard session.read(Self.preface) != nil else { return }
             send(Kind.settings, 0, 0, [])
-            while let head = session.read(9) {
-                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-                let stream = head[5...8].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+            while let head = session.read(HTTP2Frame.headLength) {
+                let (length, kind, flags, stream) = HTTP2Frame.head(head)
                 guard let body = length == 0 ? [] : session.read(length) else { return }
-                guard receive(head[3], head[4], stream, body, react) else { return }
+                guard receive(kind, flags, stream, body, react) else { return }
             }
         }
 
@@ -137,20 +125,20 @@ final class HTTP2Server: Sendable {
             _ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ body: [UInt8], _ react: (String) -> Reaction
         ) -> Bool {
             switch kind {
-            case Kind.settings where flags & Self.acknowledgement == 0:
-                send(Kind.settings, Self.acknowledgement, 0, [])
-            case Kind.ping where flags & Self.acknowledgement == 0:
-                send(Kind.ping, Self.acknowledgement, 0, body)
+            case Kind.settings where flags & Flag.acknowledgement == 0:
+                send(Kind.settings, Flag.acknowledgement, 0, [])
+            case Kind.ping where flags & Flag.acknowledgement == 0:
+                send(Kind.ping, Flag.acknowledgement, 0, body)
             case Kind.headers:
                 methods[stream] = Self.method(body)
-                if !waitsForBody || flags & Self.endStream != 0 { return act(react, on: stream) }
+                if !waitsForBody || flags & Flag.endStream != 0 { return act(react, on: stream) }
             case Kind.data:
                 if !body.isEmpty {
                     let size = withUnsafeBytes(of: UInt32(body.count).bigEndian) { Array($0) }
                     send(Kind.windowUpdate, 0, 0, size)
                     send(Kind.windowUpdate, 0, stream, size)
                 }
-                if waitsForBody, flags & Self.endStream != 0 { return act(react, on: stream) }
+                if waitsForBody, flags & Flag.endStream != 0 { return act(react, on: stream) }
             default: break
             }
             return true
@@ -176,16 +164,16 @@ final class HTTP2Server: Sendable {
             case .respondLast:
                 let last = methods.keys.max() ?? stream
                 self.last = last
-                send(Kind.goAway, 0, 0, Self.word(last) + [0, 0, 0, 0])
+                send(Kind.goAway, 0, 0, HTTP2Frame.word(last) + [0, 0, 0, 0])
                 respond(stream)
             case .refuse:
                 send(Kind.reset, 0, stream, Self.refusedStream)
                 respondToHeld()
             case .goAway:
-                send(Kind.goAway, 0, 0, Self.word(max(stream, 2) - 2) + [0, 0, 0, 0])
+                send(Kind.goAway, 0, 0, HTTP2Frame.word(max(stream, 2) - 2) + [0, 0, 0, 0])
                 return false
             case .goAwayOpen:
-                send(Kind.goAway, 0, 0, Self.word(max(stream, 2) - 2) + [0, 0, 0, 0])
+                send(Kind.goAway, 0, 0, HTTP2Frame.word(max(stream, 2) - 2) + [0, 0, 0, 0])
                 respondToHeld()
             case .hold: held.append(stream)
             case .send(let steps): return perform(steps, on: stream)
@@ -198,14 +186,20 @@ final class HTTP2Server: Sendable {
             var bytes: [UInt8] = []
             for step in steps {
                 switch step {
-                case .fields(let fields, let ends): bytes += Self.head(fields.flatMap(Self.literal), ends, stream)
-                case .block(let block, let ends): bytes += Self.head(block, ends, stream)
+                case .fields(let fields, let ends):
+                    let block = HTTP2Fields.encode(fields.map { HTTP2Field($0.0, $0.1) })
+                    bytes += HTTP2Frame.bytes(ofBlock: block, endsStream: ends, stream: stream)
+                case .block(let block, let ends):
+                    bytes += HTTP2Frame.bytes(ofBlock: block, endsStream: ends, stream: stream)
                 case .data(let text, let ends):
-                    bytes += Self.frame(Kind.data, ends ? Self.endStream : 0, stream, Array(text.utf8))
-                case .reset(let code): bytes += Self.frame(Kind.reset, 0, stream, Self.word(code))
+                    let flags = ends ? Flag.endStream : 0
+                    bytes += HTTP2Frame.bytes(Kind.data, flags, stream: stream, Array(text.utf8))
+                case .reset(let code):
+                    bytes += HTTP2Frame.bytes(Kind.reset, 0, stream: stream, HTTP2Frame.word(code))
                 case .goAway(let code, let offset):
                     let last = UInt32(max(0, Int(stream) + offset))
-                    bytes += Self.frame(Kind.goAway, 0, 0, Self.word(last) + Self.word(code))
+                    bytes += HTTP2Frame.bytes(
+                        Kind.goAway, 0, stream: 0, HTTP2Frame.word(last) + HTTP2Frame.word(code))
                 case .flush:
                     session.write(bytes)
                     bytes = []
@@ -218,33 +212,6 @@ final class HTTP2Server: Sendable {
             return true
         }
 
-        private static func head(_ block: [UInt8], _ ends: Bool, _ stream: UInt32) -> [UInt8] {
-            let flags = ends ? endStream : 0
-            if block.count <= largestFrame { return frame(Kind.headers, flags | endHeaders, stream, block) }
-            var bytes = frame(Kind.headers, flags, stream, Array(block.prefix(largestFrame)))
-            var rest = block.dropFirst(largestFrame)
-            while !rest.isEmpty {
-                let part = rest.prefix(largestFrame)
-                rest = rest.dropFirst(largestFrame)
-                bytes += frame(Kind.continuation, rest.isEmpty ? endHeaders : 0, stream, Array(part))
-            }
-            return bytes
-        }
-
-        /// Encodes a field without indexing and with a new name (RFC 7541, section 6.2.2).
-        private static func literal(_ name: String, _ value: String) -> [UInt8] { [0] + string(name) + string(value) }
-
-        private static func string(_ text: String) -> [UInt8] {
-            let bytes = Array(text.utf8)
-            if bytes.count < 127 { return [UInt8(bytes.count)] + bytes }
-            var (length, rest) = ([UInt8(127)], bytes.count - 127)
-            while rest >= 128 {
-                length.append(UInt8(rest & 127 | 128))
-                rest >>= 7
-            }
-            return length + [UInt8(rest)] + bytes
-        }
-
         private mutating func respondToHeld() {
             for stream in held { respond(stream) }
             held = []
@@ -253,18 +220,12 @@ final class HTTP2Server: Sendable {
         private func respond(_ stream: UInt32) {
             responded.add(stream)
             // 0x88 is ":status: 200".
-            send(Kind.headers, Self.endHeaders, stream, [0x88])
-            send(Kind.data, Self.endStream, stream, Array("ok".utf8))
-        }
-
-        private static func word(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-
-        private static func frame(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ body: [UInt8]) -> [UInt8] {
-            Array(word(UInt32(body.count)).dropFirst()) + [kind, flags] + word(stream) + body
+            send(Kind.headers, Flag.endHeaders, stream, [0x88])
+            send(Kind.data, Flag.endStream, stream, Array("ok".utf8))
         }
 
         private func send(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ body: [UInt8]) {
-            session.write(Self.frame(kind, flags, stream, body))
+            session.write(HTTP2Frame.bytes(kind, flags, stream: stream, body))
         }
     }
 }

@@ -85,6 +85,11 @@ extension ConformanceBench {
         if !condition { throw ConformanceFailure(expected: expected(), came: came()) }
     }
 
+    /// Expects an error of the response or the connection, and not a cancellation or a timeout.
+    func expectNotOwn(_ error: ErrandError, _ expected: @autoclosure () -> String) throws {
+        try expect(error.code != .cancelled && error.code != .timedOut, expected(), came: error.description)
+    }
+
     func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
@@ -121,8 +126,7 @@ extension ConformanceBench {
     /// cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
-            let isOurs = error.code == .cancelled || error.code == .timedOut
-            try expect(!isOurs, "\(what): a response or a network error", came: error.description)
+            try expectNotOwn(error, "\(what): a response or a network error")
             return nil
         } catch {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")

@@ -272,8 +272,7 @@ enum FaultCases {
             let error = try await bench.failure(of: "the end after byte \(length)") {
                 try await bench.viaAgent(request)
             }
-            let isOurs = error.code == .cancelled || error.code == .timedOut
-            try bench.expect(!isOurs, "a network error after byte \(length)", came: error.description)
+            try bench.expectNotOwn(error, "a network error after byte \(length)")
         }
         try await bench.expectWorking(after: "broken connections")
     }

@@ -251,27 +251,16 @@ enum HTTP2Cases {
                     let error = try await scene.bench.failure(of: "the response to \(path)") {
                         try await scene.bench.viaAgent(scene.request(.post, path), delivery: delivery)
                     }
-                    let isOurs = error.code == .cancelled || error.code == .timedOut
-                    try scene.bench.expect(!isOurs, "an error of the response", came: error.description)
+                    try scene.bench.expectNotOwn(error, "an error of the response")
                 }
                 try scene.bench.equal(scene.peer.requests(path).count, 2, "requests at the server")
                 try await scene.expectWorking(after: "a malformed response")
             }
         },
-        Draft(
-            "a complete HTTP/2 response counts, even if its stream is reset with NO_ERROR",
-            settings: HTTP2Peer.Settings(reactsToHead: true),
-            react: { $0.path == "/early" ? Step.text("early") + [.reset(.noError)] : nil }
-        ) { scene in
-            try await early(scene, .none)
-        },
-        Draft(
+        early("a complete HTTP/2 response counts, even if its stream is reset with NO_ERROR", body: .none),
+        early(
             "a complete HTTP/2 response counts, even if the server doesn't read the request's body",
-            settings: HTTP2Peer.Settings(reactsToHead: true),
-            react: { $0.path == "/early" ? Step.text("early") + [.reset(.noError)] : nil }
-        ) { scene in
-            try await early(scene, .data(ConformanceBench.pattern(3_000)))
-        },
+            body: .data(ConformanceBench.pattern(3_000))),
         Draft(
             "an HTTP/2 body that ends early is an error, and other streams continue",
             react: { request in
@@ -329,8 +318,7 @@ enum HTTP2Cases {
                     let error = try await scene.bench.failure(of: "a refused stream") {
                         try await scene.exchange(method, path, body: count == 0 ? .none : .data(body))
                     }
-                    let isOurs = error.code == .cancelled || error.code == .timedOut
-                    try scene.bench.expect(!isOurs, "an error of the connection", came: error.description)
+                    try scene.bench.expectNotOwn(error, "an error of the connection")
                     let came = scene.peer.requests(path).dropFirst(before)
                     try scene.bench.expect(came.count <= 10, "at most 10 attempts", came: "\(came.count)")
                     for each in came { try scene.bench.equal(each.body, body.prefix(count), "the body") }
@@ -379,13 +367,19 @@ enum HTTP2Cases {
         },
     ]
 
-    private static func early(_ scene: HTTP2Scene, _ body: RequestBody) async throws {
-        for delivery in FramingCases.deliveries {
-            let came = try await scene.exchange(.post, "/early", body: body, delivery: delivery)
-            try scene.bench.equal(came.status, 200, "the status")
-            try scene.bench.equal(came.text, "early", "the body")
+    /// A response that is complete before the server has read the request's body.
+    private static func early(_ name: String, body: RequestBody) -> Draft {
+        Draft(
+            name, settings: HTTP2Peer.Settings(reactsToHead: true),
+            react: { $0.path == "/early" ? Step.text("early") + [.reset(.noError)] : nil }
+        ) { scene in
+            for delivery in FramingCases.deliveries {
+                let came = try await scene.exchange(.post, "/early", body: body, delivery: delivery)
+                try scene.bench.equal(came.status, 200, "the status")
+                try scene.bench.equal(came.text, "early", "the body")
+            }
+            try await scene.expectWorking(after: "streams that were reset")
         }
-        try await scene.expectWorking(after: "streams that were reset")
     }
 
     // MARK: Company

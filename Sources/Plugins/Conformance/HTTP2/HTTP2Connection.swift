@@ -4,24 +4,8 @@ import ErrandTesting
 
 /// A connection of ``HTTP2Peer``. It's used by a single thread.
 struct HTTP2Connection {
-    private enum Kind {
-        static let data: UInt8 = 0
-        static let headers: UInt8 = 1
-        static let reset: UInt8 = 3
-        static let settings: UInt8 = 4
-        static let ping: UInt8 = 6
-        static let goAway: UInt8 = 7
-        static let windowUpdate: UInt8 = 8
-        static let continuation: UInt8 = 9
-    }
-
-    private enum Flag {
-        static let endStream: UInt8 = 1
-        static let acknowledgement: UInt8 = 1
-        static let endHeaders: UInt8 = 4
-        static let padded: UInt8 = 8
-        static let priority: UInt8 = 32
-    }
+    private typealias Kind = HTTP2Frame.Kind
+    private typealias Flag = HTTP2Frame.Flag
 
     private struct Stream {
         var request: HTTP2Peer.Request
@@ -38,7 +22,6 @@ struct HTTP2Connection {
         var ping: Int?
     }
 
-    private static let largestFrame = 16_384
     private static let defaultWindow = 65_535
 
     private let conversation: TestConversation
@@ -80,13 +63,12 @@ struct HTTP2Connection {
             let rest = streams.values.map(\.request.path)
             state.update { $0.abandoned += rest }
         }
-        while let head = try read(9) {
-            let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-            if length > Self.largestFrame { return note("expected frames up to 16,384 bytes, got \(length)") }
-            let stream = head[5...8].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        while let head = try read(HTTP2Frame.headLength) {
+            let (length, kind, flags, stream) = HTTP2Frame.head(head)
+            if length > HTTP2Frame.largestPayload { return note("expected frames up to 16,384 bytes, got \(length)") }
             guard let payload = try read(length) else { return }
             do {
-                try receive(head[3], head[4], stream, payload)
+                try receive(kind, flags, stream, payload)
                 while try advance() {}
             } catch is Closed { return }
         }
@@ -257,16 +239,8 @@ struct HTTP2Connection {
         return true
     }
 
-    private mutating func sendBlock(_ bytes: [UInt8], _ ends: Bool, _ id: UInt32) throws {
-        var rest = bytes[...]
-        var kind = Kind.headers
-        repeat {
-            let part = rest.prefix(Self.largestFrame)
-            rest = rest.dropFirst(Self.largestFrame)
-            let flags = (rest.isEmpty ? Flag.endHeaders : 0) | (kind == Kind.headers && ends ? Flag.endStream : 0)
-            try send(kind, flags, id, Array(part))
-            kind = Kind.continuation
-        } while !rest.isEmpty
+    private mutating func sendBlock(_ block: [UInt8], _ ends: Bool, _ id: UInt32) throws {
+        try conversation.send(Data(HTTP2Frame.bytes(ofBlock: block, endsStream: ends, stream: id)))
         if ends { streams[id]?.isSent = true }
     }
 
@@ -274,7 +248,7 @@ struct HTTP2Connection {
         _ data: Data, _ ends: Bool, _ padding: UInt8?, _ id: UInt32, _ stream: Stream
     ) throws -> Bool {
         let extra = padding.map { Int($0) + 1 } ?? 0
-        let room = min(window, stream.window, Self.largestFrame) - extra
+        let room = min(window, stream.window, HTTP2Frame.largestPayload) - extra
         if room < min(data.count, 1) { return false }
         let part = data.prefix(max(0, room))
         let isWhole = part.count == data.count
@@ -292,13 +266,10 @@ struct HTTP2Connection {
         return true
     }
 
-    private static func word(_ number: Int) -> [UInt8] {
-        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
+    private static func word(_ number: Int) -> [UInt8] { HTTP2Frame.word(UInt32(truncatingIfNeeded: number)) }
 
     private func send(_ kind: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8]) throws {
-        let head = Array(Self.word(payload.count).dropFirst()) + [kind, flags] + Self.word(Int(stream))
-        try conversation.send(Data(head + payload))
+        try conversation.send(Data(HTTP2Frame.bytes(kind, flags, stream: stream, payload)))
     }
 }
 

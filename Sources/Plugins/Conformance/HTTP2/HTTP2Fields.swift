@@ -1,14 +1,14 @@
 import ErrandEssentials
 
-struct HTTP2Field: Sendable, Equatable {
+package struct HTTP2Field: Sendable, Equatable {
     let name: String
     let value: String
 
-    init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
 /// Decodes the header fields of HTTP/2 requests (RFC 7541), and encodes fields without compression.
-struct HTTP2Fields {
+package struct HTTP2Fields {
     struct Malformed: Error {}
 
     private static let overhead = 32
@@ -41,7 +41,7 @@ struct HTTP2Fields {
     }
 
     /// Encodes each field as a literal that isn't indexed (RFC 7541, section 6.2.2).
-    static func encode(_ fields: [HTTP2Field]) -> [UInt8] {
+    package static func encode(_ fields: [HTTP2Field]) -> [UInt8] {
         fields.flatMap { [0] + string($0.name) + string($0.value) }
     }
 
