@@ -248,6 +248,59 @@ struct FlightTests {
         #expect(refreshes.value == 2 && service.count == 1)
     }
 
+    // MARK: Filters that catch errors
+
+    /// Filters of apps that turn every error into something else.
+    private enum Catching: String, CaseIterable, CustomTestStringConvertible {
+        case mapsErrors, respondsInstead, sendsAgain
+
+        struct Mapped: Error {}
+        var testDescription: String { rawValue }
+
+        func filter(_ stages: FilterStages) -> ClosureFilter {
+            ClosureFilter(stages) { exchange, next in
+                do { return try await next(exchange) } catch {
+                    switch self {
+                    case .mapsErrors: throw Mapped()
+                    case .respondsInstead: return HTTPResponse(url: exchange.http.url, status: 200, body: HTTPBody(Data("sorry".utf8)))
+                    case .sendsAgain: return try await next(exchange)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("an expired token is renewed before a miss although another filter catches errors", arguments: Catching.allCases)
+    private func missWithCatchingFilter(_ catching: Catching) async throws {
+        let (service, time) = (Service(), ManualTimeSource())
+        let session = AuthenticationSession(BearerToken("ada.1", expiry: time.date.addingTimeInterval(60))) { _ in
+            BearerToken("ada.2")
+        }
+        let agent = NetworkAgent(
+            service.transport(caching: "private, max-age=600"), time: time, .authentication(session),
+            catching.filter(.hop), .cache(.memory()))
+        time.advance(by: .seconds(61))
+        #expect(try await agent.text(Get(.http)) == "data of ada")
+        #expect(service.requests.map { $0.headers[.authorization] } == ["Bearer ada.2"])
+    }
+
+    @Test("a rejected signed request is signed again although another filter catches errors", arguments: Catching.allCases)
+    private func signedWithCatchingFilter(_ catching: Catching) async throws {
+        let (service, time) = (Service(), ManualTimeSource())
+        let session = AuthenticationSession(BearerToken("ada.1")) { _ in
+            time.advance(by: .seconds(7))
+            return BearerToken("ada.2")
+        }
+        let transport = service.transport { _, number in number == 1 ? .status(401) : nil }
+        let signer = Signer(key: "secret", signature: "X-Signature", timestamp: "X-Timestamp")
+        let agent = NetworkAgent(
+            transport, time: time, .authentication(session), catching.filter(.call), .headers(signedBy: signer))
+        #expect(try await agent.text(Get(.off)) == "data of ada")
+        #expect(service.requests.map { $0.headers[.authorization] } == ["Bearer ada.1", "Bearer ada.2"])
+        let times = service.requests.compactMap { $0.headers["X-Timestamp"].flatMap(Int.init) }
+        #expect(times.count == 2 && times[1] == times[0] + 7)
+    }
+
     @Test("a background validation after a cache hit waits until the expired token is renewed")
     func backgroundValidation() async throws {
         let (service, time) = (Service(), ManualTimeSource())

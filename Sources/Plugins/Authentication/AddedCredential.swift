@@ -28,6 +28,7 @@ final class AddedCredential: Sendable {
     let repetition: Repetition
     private let before, after: HTTPRequest
     private let isClaimed = Atomic(false)
+    private let restart = Mutex<Repetition?>(nil)
 
     init(
         _ keeper: CredentialKeeper, lease: CredentialKeeper.Lease, before: HTTPRequest, after: HTTPRequest,
@@ -48,6 +49,16 @@ final class AddedCredential: Sendable {
     /// Returns true only once. A second attempt can't send the prepared request again, because a credential may contain
     /// a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
+
+    /// How to run the later call filters again with a new credential. Nil if the prepared request can be sent.
+    ///
+    /// ``Restart`` ends the current attempt, but this property decides, because a filter in between may catch the error.
+    var requiredRestart: Repetition? { restart.withLock(\.self) }
+
+    func requireRestart(_ repetition: Repetition) -> Restart {
+        restart.withLock { $0 = repetition }
+        return Restart()
+    }
 
     /// Returns nil if the credential can't be separated from the changes of later filters and redirects.
     func removed(from request: HTTPRequest) -> HTTPRequest? {

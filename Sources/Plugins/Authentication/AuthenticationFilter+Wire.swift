@@ -14,6 +14,7 @@ extension AuthenticationFilter {
         let member = member(of: exchange)
         if member?.isAnonymous == true { return try await next(exchange) }
         let added = added(to: exchange)
+        if added?.requiredRestart != nil { throw Restart() }
         let lease: CredentialKeeper.Lease
         if let ready = keeper.ready(exchange.time, member) {
             lease = ready
@@ -85,7 +86,7 @@ extension AuthenticationFilter {
             lease = renewed
             repetition = repetition.next(after: first, isRefreshed: renewed.isFresh)
             if let added, added.isSigned, exchange.hop == 1 {
-                throw Restart(keeper: keeper, repetition: repetition)
+                throw added.requireRestart(repetition)
             }
         }
     }
@@ -128,7 +129,7 @@ extension AuthenticationFilter {
         guard let bare = added.removed(from: exchange.http) else {
             // A filter changed the body that contains the credential, so the credential can't be replaced in it.
             if isSame || exchange.hop > 1 { return attempt }
-            throw Restart(keeper: keeper, repetition: repetition)
+            throw added.requireRestart(repetition)
         }
         attempt.http = bare
         if let mark = added.mark { attempt.unassign(from: mark) }
@@ -148,9 +149,13 @@ extension AuthenticationFilter {
         let attempt = try attempt(exchange, with: known, replacing: added, repetition: AddedCredential.Repetition())
         let before = added?.removed(from: exchange.http) ?? exchange.http
         let tried = AddedCredential(keeper, lease: known, before: before, after: attempt.http, mark: added?.mark)
+        let isDue = Atomic(false)
         let threshold = ClosureFilter(.hop) { reached, next in
             // The cache's own requests, such as validations, have another activity and can wait for a new credential.
-            if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
+            if reached.activity.id == exchange.activity.id {
+                isDue.store(true, ordering: .relaxed)
+                throw CredentialDue()
+            }
             let member = self.member(of: reached)
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
                 return try await next(reached)
@@ -158,18 +163,21 @@ extension AuthenticationFilter {
             return try await next(
                 self.attempt(reached, with: lease, replacing: tried, repetition: AddedCredential.Repetition()))
         }
+        let stagedWork = exchange.stagedWorkCount
         do {
             let response = try await next.inserting(threshold, behind: .caches)(attempt)
-            if try await refusal(response, attempt) == nil { return response }
+            if !isDue.load(ordering: .relaxed), try await refusal(response, attempt) == nil { return response }
             await exchange.discard(response)
-            return nil
-        } catch let due as CredentialDue where due.keeper === keeper { return nil }
+        } catch where isDue.load(ordering: .relaxed) {}
+        await exchange.discardStagedWork(after: stagedWork)
+        return nil
     }
 }
 
-/// Thrown before a request is sent: no response is stored, so the credential has to be refreshed first.
-private struct CredentialDue: Error {
-    let keeper: CredentialKeeper
+/// Thrown before a request is sent: no response is stored, so the credential has to be refreshed first. A filter in
+/// between may catch this error, so a flag records it.
+private struct CredentialDue: Error, CustomStringConvertible {
+    var description: String { "the credential has to be refreshed before the request is sent" }
 }
 
 private enum Refusal {

@@ -144,11 +144,18 @@ extension AuthenticationFilter {
         var repetition = AddedCredential.Repetition()
         while true {
             let prepared = try await prepared(exchange, next.following, repetition)
-            do { return try await next(prepared) } catch let restart as Restart
-                where restart.keeper === keeper
-            {
-                repetition = restart.repetition
+            guard let added = added(to: prepared) else { return try await next(prepared) }
+            let stagedWork = exchange.stagedWorkCount
+            do {
+                let response = try await next(prepared)
+                guard let restart = added.requiredRestart else { return response }
+                await exchange.discard(response)
+                repetition = restart
+            } catch {
+                guard let restart = added.requiredRestart else { throw error }
+                repetition = restart
             }
+            await exchange.discardStagedWork(after: stagedWork)
         }
     }
 
@@ -341,8 +348,7 @@ enum OwnCredentials: TagKey {
     static var affectsResponse: Bool { true }
 }
 
-/// Thrown to run the later call filters again with a new credential.
-struct Restart: Error {
-    let keeper: CredentialKeeper
-    let repetition: AddedCredential.Repetition
+/// Thrown to run the later call filters again with a new credential. See ``AddedCredential/requiredRestart``.
+struct Restart: Error, CustomStringConvertible {
+    var description: String { "the request is prepared again with a new credential" }
 }
