@@ -41,7 +41,7 @@ struct DecodingLessonsTests {
             ("92233720368547758423", 9.223372036854776e19),
             ("2.2250738585072011e-308", Double("2.2250738585072011e-308") ?? .nan),
             ("4.9e-324", .leastNonzeroMagnitude),
-        ])
+        ] as [(String, Double)])
     func nearest(text: String, value: Double) throws {
         #expect(try read(text, Double.self).bitPattern == value.bitPattern)
         #expect(try read("{\"price\":\(text)}", Order.self).price == value)

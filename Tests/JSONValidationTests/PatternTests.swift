@@ -49,7 +49,7 @@ struct PatternTests {
             (#"(?i:[\W])"#, "s", false), (#"(?i:\b.\b)"#, "\u{17F}", true), (#"\b.\b"#, "\u{17F}", false),
             ("(?s:.)", "\n", true), ("(?m:a$\n^b)", "a\nb", true), ("(?i-s:A.)", "a\n", false), ("(?i:ß)", "ẞ", true),
             ("(?=(a|b))(?!b)[ab](?<=a)(?<!b)", "a", true), ("(?=(?=a)a)(?:a|b)", "b", false),
-        ])
+        ] as [(String, String, Bool)])
     func whole(source: String, text: String, expected: Bool) throws {
         #expect(try matches(source, text) == expected, "\(source) on \(text)")
     }
@@ -62,7 +62,7 @@ struct PatternTests {
             ("(?<!a)b", "ab", false), ("a.c", "a\u{1F600}c", true), ("^", "x", true), ("^.*", "x", true),
             ("^[0-9]*", "abc", true), ("^(https?://)?", "ftp://x", true), ("^(x-)?", "y", true), ("^a*$", "ab", false),
             ("^|a", "b", true), ("(^)+b*", "ab", true), ("^$", "a", false), ("$", "a", true), ("^$|b", "ab", true),
-        ])
+        ] as [(String, String, Bool)])
     func anywhere(source: String, text: String, expected: Bool) throws {
         #expect(try matches(source, text, .anywhere) == expected, "\(source) in \(text)")
     }
@@ -79,7 +79,7 @@ struct PatternTests {
             ("(?x:a)", 0), ("(?ii:a)", 0), ("(?-:a)", 0), ("(?i-i:a)", 0), ("(?P<n>a)", 0), (#"\-"#, 0), (#"\%"#, 0),
             (#"\ "#, 0), (#"(a)\2"#, 3), (#"\k<n>"#, 0), (#"(?<n>a)\k<m>"#, 7), (#"(?<\u0031>a)"#, 3),
             (#"\p{Script=Nothing}"#, 0), (#"[\c1]"#, 1), (#"[\B]"#, 1), (#"(a)\1("#, 5),
-        ])
+        ] as [(String, Int)])
     func refused(source: String, offset: Int) {
         let error = #expect(throws: JSONShapeError.self) { try JSONShape.string(pattern: source) }
         #expect(error?.pattern == source && error?.offset == offset, "\(String(describing: error))")

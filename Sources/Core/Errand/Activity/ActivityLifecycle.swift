@@ -19,7 +19,7 @@ extension ActivityRegistry {
                 if !activity.isCancelled {
                     do { received = .success(try await perform(result)) } catch { received = .failure(error) }
                 }
-                await self.end(activity, result, received, completion)
+                await self.end(activity, received: received, result: result, completion: completion)
             }
         }
     }
@@ -42,14 +42,14 @@ extension ActivityRegistry {
     }
 
     @inline(__always) func end(
-        _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
-        _ completion: (@Sendable (ActivityResult) async -> Void)?
+        _ activity: Activity, received: Result<HTTPResponse?, any Error>, result: ActivityResult,
+        completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
         // Each kind of rare work has a single suspension point, because each suspension point enlarges the async frame
         // of every request.
         let decided = decide(activity, received)
         if activity.ledger.hasStagedWork { await finishStagedWork(of: activity, decided) }
-        settle(activity, result, decided)
+        settle(activity, decided, result: result)
         if completion != nil || activity.events?.isDelivering == true {
             await finishDelivery(of: activity, result, completion)
         }
@@ -83,7 +83,7 @@ extension ActivityRegistry {
     }
 
     @inline(never) private func settle(
-        _ activity: Activity, _ result: ActivityResult, _ decided: Result<HTTPResponse?, any Error>
+        _ activity: Activity, _ decided: Result<HTTPResponse?, any Error>, result: ActivityResult
     ) {
         let settled =
             switch decided {

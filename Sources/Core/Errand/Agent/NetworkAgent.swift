@@ -141,7 +141,7 @@ public final class NetworkAgent: Agent {
     ) async throws -> HTTPRequest {
         var silent = options
         (silent.accessories, silent.progress) = ([], nil)
-        let activity = activity(.request, [], silent, request: request, tags: request.tags)
+        let activity = activity(.request, accessories: [], options: silent, request: request, tags: request.tags)
         return try await FilteredRequest(settings: settings.withLock { $0.pipeline }, activity: activity).make(
             of: request, options.allFilters)
     }
@@ -152,7 +152,7 @@ public final class NetworkAgent: Agent {
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
         (silent.accessories, silent.progress) = ([], nil)
-        let activity = activity(.request, [], silent, request: request, tags: request.tags)
+        let activity = activity(.request, accessories: [], options: silent, request: request, tags: request.tags)
         return try await FilteredRequest(settings: settings.withLock { $0.pipeline }, activity: activity)
             .userMarks(of: request, options.allFilters)
     }
@@ -196,17 +196,20 @@ public final class NetworkAgent: Agent {
         }
         let boxed: any Request = request
         let activity = activity(
-            .request, accessories, options, request: boxed, tags: request.tags, own: request.accessories,
+            .request, accessories: accessories, options: options, request: boxed, tags: request.tags,
+            own: request.accessories,
             deadline: request.deadline ?? deadline)
         let (filters, priority) = (options.allFilters, request.priority?.task)
         let (completion, pipeline) = (completion(activity), RequestPipeline(settings: settings, activity: activity))
         return registry.launch(activity, keeping: self, inPlace: inPlace) { result in
             if inPlace, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 return Task.immediate(priority: priority) { @concurrent in
-                    await pipeline.run(boxed, filters, result, completion)
+                    await pipeline.run(boxed, filters: filters, result: result, completion: completion)
                 }
             }
-            return Task(priority: priority) { @concurrent in await pipeline.run(boxed, filters, result, completion) }
+            return Task(priority: priority) { @concurrent in
+                await pipeline.run(boxed, filters: filters, result: result, completion: completion)
+            }
         }
     }
 
@@ -219,7 +222,8 @@ public final class NetworkAgent: Agent {
     ) -> RequestHandle<Success> {
         let filters = options.allFilters
         let tags = filters.isEmpty ? Tags() : Tags().with(InheritedFilters.self, filters)
-        let activity = activity(kind, settings.withLock { $0.accessories }, options, tags: tags)
+        let activity = activity(
+            kind, accessories: settings.withLock { $0.accessories }, options: options, tags: tags)
         return RequestHandle(
             registry.launch(activity, keeping: self, completion: completion?.delivery(to: activity)) { result in
                 result.succeed(try await body(activity))
@@ -228,7 +232,7 @@ public final class NetworkAgent: Agent {
     }
 
     private func activity(
-        _ kind: ActivityKind, _ accessories: [any Accessory], _ options: CallOptions,
+        _ kind: ActivityKind, accessories: [any Accessory], options: CallOptions,
         request: consuming (any Request)? = nil, tags: Tags = Tags(), own: [any Accessory] = [],
         deadline: Duration? = nil
     ) -> Activity {

@@ -71,7 +71,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 
 extension RequestExplanation {
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
-        let chain = FilterChain.make(of: described, callFilters, tags, settings).steps
+        let chain = FilterChain.make(for: described, filters: callFilters, tags: tags, settings: settings).steps
         var moves: [String] = []
         request = Result {
             var found = try RequestBuilder(settings).validRequest(described, tags)

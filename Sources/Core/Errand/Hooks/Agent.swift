@@ -141,7 +141,7 @@ extension Agent {
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
         completion: (@MainActor (Result<C.Output, any Error>) -> Void)? = nil
     ) -> RequestHandle<C.Output> {
-        start(composite, delegate, options, completion.map { .main($0) })
+        start(composite, delegate: delegate, options: options, completion: completion.map { .main($0) })
     }
 
     /// Starts a composite and returns its handle. When the composite ends, the delegate is notified on the main actor,
@@ -152,11 +152,11 @@ extension Agent {
         on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<C.Output, any Error>) -> Void
     ) -> RequestHandle<C.Output> {
-        start(composite, delegate, options, .queue(queue, completion))
+        start(composite, delegate: delegate, options: options, completion: .queue(queue, completion))
     }
 
     private func start<C: Composite>(
-        _ composite: C, _ delegate: C.Delegate?, _ options: CallOptions, _ completion: Completion<C.Output>?
+        _ composite: C, delegate: C.Delegate?, options: CallOptions, completion: Completion<C.Output>?
     ) -> RequestHandle<C.Output> {
         guard let delegate else { return start(running: composite, options: options, completion: completion) }
         let notified: Completion<C.Output>? = .both(composite.completion(notifying: delegate), completion)

@@ -81,7 +81,7 @@ public struct Call<Output: Sendable>: Request {
     }
 
     private init(
-        _ method: HTTPMethod, _ path: String, _ query: Parameters, _ body: RequestBody, types: ContentTypes,
+        _ method: HTTPMethod, _ path: String, query: Parameters, body: RequestBody, types: ContentTypes,
         delivery: BodyDelivery = .data, configure: (inout Call) -> Void,
         decode: @escaping @Sendable (HTTPResponse, Call) async throws -> Output
     ) {
@@ -104,7 +104,7 @@ public struct Call<Output: Sendable>: Request {
         decode: @escaping @Sendable (HTTPResponse) async throws -> Output,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in
+        self.init(method, path, query: query, body: body, types: .any, configure: configure) { response, _ in
             try await decode(response)
         }
     }
@@ -116,7 +116,10 @@ extension Call where Output: Decodable {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: Decoding<Output>().acceptableContentTypes, configure: configure) {
+        self.init(
+            method, path, query: query, body: body, types: Decoding<Output>().acceptableContentTypes,
+            configure: configure
+        ) {
             response, call in
             try await Decoding<Output>(decoder: call.decoder).decode(response)
         }
@@ -133,7 +136,9 @@ extension Call where Output == Data {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in response.data }
+        self.init(method, path, query: query, body: body, types: .any, configure: configure) { response, _ in
+            response.data
+        }
     }
 }
 
@@ -143,7 +148,7 @@ extension Call where Output == String {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in
+        self.init(method, path, query: query, body: body, types: .any, configure: configure) { response, _ in
             try response.text()
         }
     }
@@ -155,7 +160,7 @@ extension Call where Output == Void {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, configure: configure) { _, _ in }
+        self.init(method, path, query: query, body: body, types: .any, configure: configure) { _, _ in }
     }
 }
 
@@ -165,7 +170,7 @@ extension Call where Output == HTTPResponse {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, configure: configure) { response, _ in response }
+        self.init(method, path, query: query, body: body, types: .any, configure: configure) { response, _ in response }
     }
 }
 
@@ -175,7 +180,8 @@ extension Call where Output == HTTPBody {
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
     ) {
-        self.init(method, path, query, body, types: .any, delivery: .stream, configure: configure) { response, _ in
+        self.init(method, path, query: query, body: body, types: .any, delivery: .stream, configure: configure) {
+            response, _ in
             response.body
         }
     }

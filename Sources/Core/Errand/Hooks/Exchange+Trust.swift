@@ -9,7 +9,7 @@ extension Exchange {
     /// A request can lead to another origin if its path is an absolute URL, such as a server's "next" link. A redirect
     /// or a filter can also lead to another origin.
     public var isTrusted: Bool {
-        if isSettled { return trust.isTrusted }
+        if isOriginChecked { return trust.isTrusted }
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
@@ -29,7 +29,7 @@ extension Exchange {
     /// }
     /// ```
     public mutating func trustOrigin() {
-        settle(isQuiet: true)
+        dropSecretsIfMoved(isQuiet: true)
         let (withheld, marks) = (trust.withheld, trust.withheldUsers)
         http.headers.merge(HTTPHeaders(withheld.filter { !http.headers.contains($0.name) }))
         if let marks {
@@ -37,7 +37,7 @@ extension Exchange {
             users = users?.union(marks) ?? marks
         }
         trust = OriginTrust()
-        markSettled()
+        markOriginChecked()
     }
 
     /// Changes the request's URL to a URL that a server sent, such as the `Location` of an upload. If the origin
@@ -48,7 +48,7 @@ extension Exchange {
         if isSameOrigin { return }
         http.headers.removeAll { $0.isSensitive || $0.name == .host }
         (trust, users) = (OriginTrust(isTrusted: settings.trusts(url)), nil)
-        markSettled()
+        markOriginChecked()
     }
 
     /// Removes secrets if the filter moved the request to an untrusted origin. Keeps fields that the filter added for
@@ -57,8 +57,8 @@ extension Exchange {
     /// Called for each request that a filter passes on, and before a filter trusts an origin or declares its user.
     ///
     /// - Parameter isQuiet: Whether the filter is about to restore the secrets.
-    mutating func settle(isQuiet: Bool = false) {
-        if isSettled { return }
+    mutating func dropSecretsIfMoved(isQuiet: Bool = false) {
+        if isOriginChecked { return }
         let before = givenRequest
         if let move = OriginMove(from: before, to: http, queryItems: users?.queryItems ?? []) {
             if settings.trusts(http.url) {
@@ -72,7 +72,7 @@ extension Exchange {
                 if !isQuiet, !move.secrets.isEmpty { reportLoss(move) }
             }
         }
-        markSettled()
+        markOriginChecked()
     }
 
     private func reportLoss(_ move: OriginMove) {

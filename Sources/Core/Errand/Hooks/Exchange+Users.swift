@@ -59,7 +59,7 @@ extension Exchange {
     public mutating func assign(
         to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = [], queryItems: [String] = []
     ) {
-        settle()
+        dropSecretsIfMoved()
         // Avoid a copy if a filter that runs in two stages declares the same user again.
         if users?.include(user, carriedBy: fields, queryItems: queryItems) == true { return }
         var marks = users ?? UserMarks()

@@ -8,7 +8,7 @@ import ErrandSupport
 public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send. Change it before you call `next`.
-    public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
+    public var http: HTTPRequest { didSet { (isAsBuilt, isOriginChecked) = (false, false) } }
     /// The request as the filter received it. The sensitive fields and the trust belong to its origin. Nil if the
     /// exchange still has the request that Core built.
     private var given: HTTPRequest?
@@ -20,7 +20,7 @@ public struct Exchange: Sendable {
     public internal(set) var hop = 1
     private(set) var isAsBuilt = true
     /// Whether the request, and so its origin, is unchanged since the filter received it.
-    @usableFromInline private(set) var isSettled = true
+    @usableFromInline private(set) var isOriginChecked = true
 
     struct Fields {
         let request: any Request
@@ -42,7 +42,9 @@ public struct Exchange: Sendable {
         var transport: TransportReference?
     }
 
-    init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
+    init(
+        _ request: some Request, built: RequestBuilder.Built, activity: Activity, settings: PipelineSettings
+    ) {
         http = built.http
         fields = CopyOnWrite(
             Fields(
@@ -111,9 +113,9 @@ public struct Exchange: Sendable {
 
     var givenRequest: HTTPRequest { given ?? fields.value.built }
 
-    mutating func markSettled() {
+    mutating func markOriginChecked() {
         given = http
-        isSettled = true
+        isOriginChecked = true
     }
 
     var settings: PipelineSettings { fields.value.settings }

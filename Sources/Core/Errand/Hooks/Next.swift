@@ -12,7 +12,7 @@ public struct Next: Sendable {
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
-        if exchange.isSettled, !step.beginsWire { return try await step.filter.filter(exchange, next: step.next) }
+        if exchange.isOriginChecked, !step.beginsWire { return try await step.filter.filter(exchange, next: step.next) }
         return try await step.filter.filter(exchange.passed(to: step), next: step.next)
     }
 
@@ -42,9 +42,9 @@ public struct Next: Sendable {
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
         let index = (stage.lastIndex { !$0.filter.traits.isDisjoint(with: traits) } ?? -1) + 1
         let rest = index < stage.count ? Next(stage[index]) : stage.last?.next ?? self
-        let inserted = Next(FilterStep(filter, current, rest, isCommon: false))
+        let inserted = Next(FilterStep(filter, at: current, before: rest, isCommon: false))
         return stage[..<index].reversed().reduce(inserted) { next, step in
-            Next(FilterStep(step.filter, current, next, beginsWire: step.beginsWire, isCommon: false))
+            Next(FilterStep(step.filter, at: current, before: next, beginsWire: step.beginsWire, isCommon: false))
         }
     }
 

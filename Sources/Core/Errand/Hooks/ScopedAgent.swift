@@ -58,7 +58,7 @@ public struct ScopedAgent: Agent {
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
-        let member = CompositeMember(index, options.label, .request, request)
+        let member = CompositeMember(index: index, kind: .request, label: options.label, request: request)
         observer.memberWillStart(member)
         let response: Response<R.Output>
         do { response = try await base.send(request, options: joined(options, member)) } catch {
@@ -76,7 +76,7 @@ public struct ScopedAgent: Agent {
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>> {
         start(
-            .request, request, options, completion,
+            .request, request: request, options: options, completion: completion,
             output: { CompositeMember.Output(value: $0.value, http: $0.http) },
             with: { base.start(request, options: $0, completion: $1) })
     }
@@ -89,12 +89,13 @@ public struct ScopedAgent: Agent {
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success> {
         start(
-            kind, nil, options, completion, output: { CompositeMember.Output(value: $0, http: nil) },
+            kind, request: nil, options: options, completion: completion,
+            output: { CompositeMember.Output(value: $0, http: nil) },
             with: { base.start(kind, options: $0, completion: $1, body: body) })
     }
 
     private func start<Success: Sendable>(
-        _ kind: ActivityKind, _ request: (any Request)?, _ options: CallOptions, _ completion: Completion<Success>?,
+        _ kind: ActivityKind, request: (any Request)?, options: CallOptions, completion: Completion<Success>?,
         output: @escaping @Sendable (Success) -> CompositeMember.Output,
         with start: (CallOptions, Completion<Success>?) -> RequestHandle<Success>
     ) -> RequestHandle<Success> {
@@ -103,7 +104,8 @@ public struct ScopedAgent: Agent {
                 try scope.check()
                 return start(options, completion)
             }
-            let member = try CompositeMember(scope.begin(), options.label, kind, request)
+            let member = try CompositeMember(
+                index: scope.begin(), kind: kind, label: options.label, request: request)
             // The member now counts as started, because the watcher has received its will-start.
             defer { scope.end() }
             observer?.memberWillStart(member)
@@ -190,8 +192,8 @@ public struct CompositeMember: Sendable {
     public let request: (any Request)?
     private let givenLabel: String?
 
-    init(_ index: Int, _ label: String?, _ kind: ActivityKind, _ request: (any Request)?) {
-        (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
+    init(index: Int, kind: ActivityKind, label: String?, request: (any Request)?) {
+        (self.index, self.kind, givenLabel, self.request) = (index, kind, label, request)
     }
 
     /// The member's name in logs: the label of its call or composite, or else the request's label, its type, or the

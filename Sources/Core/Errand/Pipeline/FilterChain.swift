@@ -2,8 +2,23 @@ import ErrandHTTP
 import ErrandSupport
 
 enum FilterChain {
+    /// Returns what a request passes, in order: the call filters, the step that follows redirects, the hop filters, the
+    /// wire filters, and the step with the transport. A filter of several stages is listed once for each of them.
+    private static func order(
+        of filters: [any Filter], andOwn own: [any Filter], before transport: any Transport, isStandard: Bool
+    ) -> [PlacedFilter] {
+        func placed(_ stage: FilterStages) -> [PlacedFilter] {
+            filters.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: false) }
+                + own.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: true) }
+        }
+        let needsOwnWireStep = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
+        let wire = WireStep(transport, after: isStandard || needsOwnWireStep ? filters + own : [])
+        return placed(.call) + [PlacedFilter(filter: RedirectStep(), stage: .call, isOwn: false)]
+            + placed(.hop) + placed(.wire) + [PlacedFilter(filter: wire, stage: .hop, isOwn: needsOwnWireStep)]
+    }
+
     static func make(
-        of request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
+        for request: some Request, filters callFilters: [any Filter], tags: Tags, settings: PipelineSettings
     ) -> Next {
         let (type, filters) = (type(of: request), request.filters)
         let isPlain = settings.filterless.excludes(type) { type is any FilterProvidingRequest.Type }
@@ -16,7 +31,7 @@ enum FilterChain {
         let last = tagged.ungrouped().withoutCovered(by: settings.filters + named + needed)
         let own = needed + named + last
         if own.isEmpty { return settings.chain }
-        return make(settings.filters, own, settings.transport, standard: settings.chain)
+        return make(settings.filters, andOwn: own, before: settings.transport, standard: settings.chain)
     }
 
     private struct PlacedFilter {
@@ -30,9 +45,9 @@ enum FilterChain {
     ///
     /// - Parameter standard: The agent's chain, whose end the new chain shares. Nil to build the agent's chain.
     static func make(
-        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
+        _ filters: [any Filter], andOwn own: [any Filter] = [], before transport: any Transport, standard: Next? = nil
     ) -> Next {
-        let placed = placed(filters, own, transport, isStandard: standard == nil)
+        let placed = order(of: filters, andOwn: own, before: transport, isStandard: standard == nil)
         let newCount = standard == nil ? placed.count : (placed.lastIndex { $0.isOwn } ?? -1) + 1
         let firstOnWire = placed.firstIndex { $0.stage == .wire }
         // After the call's own last filter, the chain continues with the steps that all of the agent's calls share.
@@ -40,23 +55,10 @@ enum FilterChain {
         for (index, each) in placed.prefix(newCount).enumerated().reversed() {
             next = Next(
                 FilterStep(
-                    each.filter, each.stage, next, beginsWire: index == firstOnWire, isCommon: standard == nil))
+                    each.filter, at: each.stage, before: next, beginsWire: index == firstOnWire,
+                    isCommon: standard == nil))
         }
         return next
-    }
-
-    /// Returns each filter once for each of its stages, in the order in which a request passes them.
-    private static func placed(
-        _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, isStandard: Bool
-    ) -> [PlacedFilter] {
-        func placed(_ stage: FilterStages) -> [PlacedFilter] {
-            filters.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: false) }
-                + own.filter { $0.stages.contains(stage) }.map { PlacedFilter(filter: $0, stage: stage, isOwn: true) }
-        }
-        let needsOwnWireStep = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
-        let wire = WireStep(transport, after: isStandard || needsOwnWireStep ? filters + own : [])
-        return placed(.call) + [PlacedFilter(filter: RedirectStep(), stage: .call, isOwn: false)]
-            + placed(.hop) + placed(.wire) + [PlacedFilter(filter: wire, stage: .hop, isOwn: needsOwnWireStep)]
     }
 }
 
@@ -88,7 +90,9 @@ extension [any Filter] {
     /// The traits of the filters from this step up to the next of Core's steps.
     let following: FilterTraits
 
-    init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {
+    init(
+        _ filter: any Filter, at stage: FilterStages, before next: Next, beginsWire: Bool = false, isCommon: Bool
+    ) {
         (self.filter, self.stage, self.next, self.beginsWire) = (filter, stage, next, beginsWire)
         self.isCommon = isCommon
         let isCore = filter is any CoreStep
@@ -103,7 +107,7 @@ extension Exchange {
     /// Not async, because that would cost every changed request a frame and a check of the executor.
     @usableFromInline @inline(never) func passed(to step: FilterStep) -> Exchange {
         var passed = self
-        passed.settle()
+        passed.dropSecretsIfMoved()
         if step.beginsWire { passed.stage = .wire }
         return passed
     }

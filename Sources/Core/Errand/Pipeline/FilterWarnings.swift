@@ -23,7 +23,7 @@ enum FilterWarnings {
     /// Writes the problems of a request to standard error. Checks only the first request of each type and
     /// configuration.
     static func warn(
-        about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
+        about request: some Request, filters callFilters: [any Filter], tags: Tags, settings: PipelineSettings
     ) {
         let subject = Subject(type: ObjectIdentifier(type(of: request)), settings: ObjectIdentifier(settings))
         let isNew = seen.withLock { seen in
@@ -31,7 +31,7 @@ enum FilterWarnings {
             return seen.subjects.insert(subject).inserted
         }
         guard isNew else { return }
-        let steps = FilterChain.make(of: request, callFilters, tags, settings).steps
+        let steps = FilterChain.make(for: request, filters: callFilters, tags: tags, settings: settings).steps
         warn(
             about: request,
             FilterOrder.allProblems(steps.map(\.filter), for: request) + PathProblem.problems(of: request, settings))

@@ -27,12 +27,12 @@ struct FilteredRequest {
     ) async throws -> Exchange {
         let built = try RequestBuilder(settings).build(request, activity.tags)
         let last = LastStep()
-        let steps = FilterChain.make(of: request, callFilters, activity.tags, settings).steps
+        let steps = FilterChain.make(for: request, filters: callFilters, tags: activity.tags, settings: settings).steps
         let chain = steps.reversed().filter { isWanted($0.filter, $0.stage) }
-            .reduce(Next(FilterStep(last, .hop, Next(), isCommon: false))) { next, step in
-                Next(FilterStep(step.filter, step.stage, next, isCommon: false))
+            .reduce(Next(FilterStep(last, at: .hop, before: Next(), isCommon: false))) { next, step in
+                Next(FilterStep(step.filter, at: step.stage, before: next, isCommon: false))
             }
-        let first = Exchange(request, built, activity, settings)
+        let first = Exchange(request, built: built, activity: activity, settings: settings)
         _ = try await chain(first)
         return last.exchange ?? first
     }

@@ -16,7 +16,7 @@ enum FilterOrder {
             for (innerIndex, inner) in filters.enumerated().dropFirst(index + 1) {
                 let crosses = index < redirects && innerIndex > redirects
                 if crosses, inner.stages.contains(.call) { continue }
-                let known = problem(traits[index], traits[innerIndex], crosses)
+                let known = problem(of: traits[index], before: traits[innerIndex], crosses: crosses)
                 guard let problem = known ?? inner.orderProblem(after: outer) else { continue }
                 let text = "“\(outer.explanation)” runs before “\(inner.explanation)”: \(problem)"
                 if !problems.contains(text) { problems.append(text) }
@@ -26,7 +26,7 @@ enum FilterOrder {
     }
 
     /// - Parameter crosses: Whether only the outer filter is a call filter.
-    private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
+    private static func problem(of outer: FilterTraits, before inner: FilterTraits, crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
         let changesResource = inner.contains(.changesRequest) && !inner.contains(.outsideCacheKey)
         if storesForAll, inner.contains(.addsCookies), !crosses || outer.contains(.cachesCalls) {

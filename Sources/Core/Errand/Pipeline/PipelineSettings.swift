@@ -42,7 +42,7 @@ final class PipelineSettings: Sendable {
         (self.maximumBodyBytes, self.maximumErrorBodyBytes) = (maximumBodyBytes, maximumErrorBodyBytes)
         (self.mapError, self.transport) = (mapError, transport)
         self.filters = filters.ungrouped().withoutCovered(by: [])
-        chain = FilterChain.make(self.filters, [], transport)
+        chain = FilterChain.make(self.filters, before: transport)
     }
 
     /// Kept out of line, because inlining would enlarge the async frame of every request.

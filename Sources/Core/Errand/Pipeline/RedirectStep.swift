@@ -57,7 +57,7 @@ struct RedirectStep: CoreStep {
         let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
         var following = exchange
         following.http = target
-        following.markSettled()
+        following.markOriginChecked()
         following.hop += 1
         if !isSameOrigin {
             (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)

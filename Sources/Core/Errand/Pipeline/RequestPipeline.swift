@@ -6,40 +6,52 @@ struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Passes a request through the filters and the transport. Every request takes this path, including cache hits,
-    /// downloads, retries, and stubs in tests.
+    /// Processes a request until its activity ends. Every request takes these steps, including cache hits, downloads,
+    /// retries, and stubs in tests:
+    ///
+    /// 1. ``RequestBuilder`` makes the HTTP request.
+    /// 2. ``FilterChain`` passes it through the filters, the ``RedirectStep``, and the ``WireStep`` with the transport.
+    /// 3. ``DeliveryStep`` reads the body into memory, or into a file beside the destination.
+    /// 4. ``ResponseJudge`` checks the status, the content type, and the request's own checks.
+    /// 5. The request decodes the response.
+    /// 6. The activity accepts the response. Cancellation comes too late from here on. The file is moved into place.
+    /// 7. The activity ends: staged work is committed or discarded, and accessories and the completion are called.
+    ///
+    /// An error of the first six steps becomes the call's error in ``FailureReport``.
     func run(
-        _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
-        _ completion: (@Sendable (ActivityResult) async -> Void)?
+        _ request: some Request, filters callFilters: [any Filter], result: ActivityResult,
+        completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
         let received =
             activity.isCancelled
-            ? .failure(CancellationError()) : await carryOut(request, callFilters, result)
-        await activity.registry.end(activity, result, received, completion)
+            ? .failure(CancellationError()) : await receive(request, filters: callFilters, result: result)
+        await activity.registry.end(activity, received: received, result: result, completion: completion)
     }
 
-    @inline(__always) private func carryOut(
-        _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult
+    @inline(__always) private func receive(
+        _ request: some Request, filters callFilters: [any Filter], result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
         var received: HTTPResponse
         do {
             #if DEBUG
-            FilterWarnings.warn(about: request, callFilters, activity.tags, settings)
+            FilterWarnings.warn(about: request, filters: callFilters, tags: activity.tags, settings: settings)
             #endif
             let exchange = try build(request)
 
-            received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
+            let next = FilterChain.make(
+                for: request, filters: callFilters, tags: activity.tags, settings: settings)
+            received = try await next(exchange)
             received.decoder = settings.decoder(of: request)
         } catch {
-            return .failure(await refuse(request, nil, error))
+            return .failure(await report(error, of: request, response: nil))
         }
-        return await complete(received, of: request, result)
+        return await complete(received, of: request, result: result)
     }
 
     // Kept out of line, because inlining would enlarge an async frame that lives as long as the request.
 
     @inline(never) private func complete(
-        _ received: HTTPResponse, of request: some Request, _ result: ActivityResult
+        _ received: HTTPResponse, of request: some Request, result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
         var response = received
         var file: PendingFile?
@@ -57,10 +69,10 @@ struct RequestPipeline: Sendable {
             let value = try await request.decode(response.reopened)
 
             try activity.accept()
-            if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
+            if let file { try await file.accept() }
             return .success(delivery.store(value, of: response, file, to: result))
         } catch {
-            return .failure(await refuse(request, response, error))
+            return .failure(await report(error, of: request, response: response))
         }
     }
 
@@ -80,16 +92,10 @@ struct RequestPipeline: Sendable {
         return try await PendingFile(response.body.reopened, for: destination)
     }
 
-    @inline(never) private func accept(_ file: PendingFile?) async throws {
-        if let file { try await file.accept() }
-        if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
-    }
-
-    @inline(never) private func refuse(
-        _ request: some Request, _ response: HTTPResponse?, _ error: any Error
+    @inline(never) private func report(
+        _ error: any Error, of request: some Request, response: HTTPResponse?
     ) async -> any Error {
-        if activity.ledger.hasStagedWork { await activity.discardStagedWork() }
-        return await FailureReport(described: request, settings: settings, activity: activity, response: response)
+        await FailureReport(described: request, settings: settings, activity: activity, response: response)
             .complete(error)
     }
 
@@ -100,6 +106,6 @@ struct RequestPipeline: Sendable {
         let built = try RequestBuilder(settings).build(request, activity.tags)
         activity.ledger.willSend(built.http)
         activity.notify(.built(built.http))
-        return Exchange(request, built, activity, settings)
+        return Exchange(request, built: built, activity: activity, settings: settings)
     }
 }

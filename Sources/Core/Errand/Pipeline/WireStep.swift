@@ -27,7 +27,7 @@ final class WireStep: CoreStep {
         do {
             let carrier = exchange.replacedTransport ?? carrier
             let response = try await carrier.transport.send(request, options: options(exchange))
-            arrived = try arrive(response, request, exchange)
+            arrived = try check(response, to: request, in: exchange)
         } catch { throw failed(error, exchange) }
         return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
     }
@@ -113,8 +113,8 @@ final class WireStep: CoreStep {
         return options
     }
 
-    @inline(never) private func arrive(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
+    @inline(never) private func check(
+        _ response: HTTPResponse, to request: HTTPRequest, in exchange: Exchange
     ) throws -> HTTPResponse {
         let (activity, settings) = (exchange.activity, exchange.settings)
         func evidence() -> BodyEvidence {

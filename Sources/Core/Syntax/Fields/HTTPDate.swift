@@ -45,7 +45,7 @@ public enum HTTPDate {
             cursor.skip(" "), let year = cursor.number(4), cursor.skip(" "), let clock = cursor.clock(),
             cursor.skip(" GMT"), cursor.isAtEnd
         else { return nil }
-        return date(year, month, day, clock)
+        return date(year, month, day, second: clock)
     }
 
     private static func rfc850(_ text: ArraySlice<UInt8>, now: Date) -> Date? {
@@ -58,7 +58,7 @@ public enum HTTPDate {
         let thisYear = civil(fromDay: Int(today.rounded(.down))).year
         var year = thisYear - thisYear % 100 + short
         if year > thisYear + 50 { year -= 100 }
-        return date(year, month, day, clock)
+        return date(year, month, day, second: clock)
     }
 
     private static func ascTime(_ text: ArraySlice<UInt8>) -> Date? {
@@ -68,10 +68,10 @@ public enum HTTPDate {
             let day = cursor.skip(" ") ? cursor.number(1) : cursor.number(2), cursor.skip(" "),
             let clock = cursor.clock(), cursor.skip(" "), let year = cursor.number(4), cursor.isAtEnd
         else { return nil }
-        return date(year, month, day, clock)
+        return date(year, month, day, second: clock)
     }
 
-    private static func date(_ year: Int, _ month: Int, _ day: Int, _ second: Int) -> Date? {
+    private static func date(_ year: Int, _ month: Int, _ day: Int, second: Int) -> Date? {
         let number = dayNumber(year, month, day)
         guard day >= 1, civil(fromDay: number) == (year, month, day) else { return nil }
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
