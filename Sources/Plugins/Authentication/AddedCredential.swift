@@ -28,7 +28,7 @@ final class AddedCredential: Sendable {
     let repetition: Repetition
     private let before, after: HTTPRequest
     private let isClaimed = Atomic(false)
-    private let restart = Mutex<Repetition?>(nil)
+    private let restart = Mutex<Restart?>(nil)
 
     init(
         _ keeper: CredentialKeeper, lease: CredentialKeeper.Lease, before: HTTPRequest, after: HTTPRequest,
@@ -50,14 +50,15 @@ final class AddedCredential: Sendable {
     /// a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// How to run the later call filters again with a new credential. Nil if the prepared request can be sent.
+    /// Set if the later call filters have to run again with a new credential.
     ///
-    /// ``Restart`` ends the current attempt, but this property decides, because a filter in between may catch the error.
-    var requiredRestart: Repetition? { restart.withLock(\.self) }
+    /// The wire filter also throws this error, but a filter in between may catch it.
+    var requiredRestart: Restart? { restart.withLock(\.self) }
 
     func requireRestart(_ repetition: Repetition) -> Restart {
-        restart.withLock { $0 = repetition }
-        return Restart()
+        let required = Restart(keeper: keeper, repetition: repetition)
+        restart.withLock { $0 = required }
+        return required
     }
 
     /// Returns nil if the credential can't be separated from the changes of later filters and redirects.

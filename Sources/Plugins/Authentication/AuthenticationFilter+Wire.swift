@@ -14,7 +14,7 @@ extension AuthenticationFilter {
         let member = member(of: exchange)
         if member?.isAnonymous == true { return try await next(exchange) }
         let added = added(to: exchange)
-        if added?.requiredRestart != nil { throw Restart() }
+        if let restart = added?.requiredRestart { throw restart }
         let lease: CredentialKeeper.Lease
         if let ready = keeper.ready(exchange.time, member) {
             lease = ready

@@ -150,10 +150,13 @@ extension AuthenticationFilter {
                 let response = try await next(prepared)
                 guard let restart = added.requiredRestart else { return response }
                 await exchange.discard(response)
-                repetition = restart
+                repetition = restart.repetition
+            } catch let restart as Restart where restart.keeper === keeper {
+                // This request may have waited for the response to an equal request of another call.
+                repetition = restart.repetition
             } catch {
                 guard let restart = added.requiredRestart else { throw error }
-                repetition = restart
+                repetition = restart.repetition
             }
             await exchange.discardStagedWork(after: stagedWork)
         }
@@ -350,5 +353,8 @@ enum OwnCredentials: TagKey {
 
 /// Thrown to run the later call filters again with a new credential. See ``AddedCredential/requiredRestart``.
 struct Restart: Error, CustomStringConvertible {
+    let keeper: CredentialKeeper
+    let repetition: AddedCredential.Repetition
+
     var description: String { "the request is prepared again with a new credential" }
 }
