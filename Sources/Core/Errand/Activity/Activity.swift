@@ -163,8 +163,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // Read the label outside the lock, because a request can compute its label.
-        let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
+        // Read the label outside the lock, because a request can compute its label. Only a deadline's error needs it,
+        // and a deadline cancels the activity first.
+        let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
             switch state.cause {

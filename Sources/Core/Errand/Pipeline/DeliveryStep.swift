@@ -5,6 +5,7 @@ import ErrandHTTP
 struct DeliveryStep {
     let settings: PipelineSettings
 
+    /// A body in a file is collected, unless the output is a URL, because such a request wants the file.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)

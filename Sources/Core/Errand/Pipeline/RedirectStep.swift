@@ -3,8 +3,8 @@ import ErrandMessageSyntax
 
 /// Follows redirects (RFC 9110, section 15.4). Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: CoreStep {
-    /// The limit per attempt, whatever the policy allows.
-    private static let maximumHops = 1000
+    /// The limit per attempt of redirects that are followed, whatever the policy allows.
+    private static let upperLimit = 1000
 
     var explanation: String { "redirects" }
 
@@ -46,11 +46,11 @@ struct RedirectStep: CoreStep {
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {
-        let maximumHops = min(policy(exchange).maximumHops, Self.maximumHops)
-        guard exchange.hop <= maximumHops else {
+        let limit = min(policy(exchange).maximumHops, Self.upperLimit)
+        guard exchange.hop <= limit else {
             response.body.cancel()
             throw ErrandError(
-                .redirectFailed, "the request was redirected more than \(maximumHops) times", response: response)
+                .redirectFailed, "the request was redirected more than \(limit) times", response: response)
         }
         await exchange.discard(response)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))

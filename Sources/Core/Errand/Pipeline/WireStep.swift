@@ -155,7 +155,7 @@ final class WireStep: CoreStep {
         var response = response
         response.body = await response.body.readAhead(
             within: BodyAllowance(
-                bytes: Self.shortBody, timeout: exchange.timeout, time: exchange.time, longest: .milliseconds(250)))
+                bytes: Self.shortBody, timeout: exchange.timeout, time: exchange.time, longest: Self.shortWait))
         if Task.isCancelled {
             response.body.cancel()
             throw CancellationError()
@@ -164,6 +164,8 @@ final class WireStep: CoreStep {
     }
 
     private static let shortBody = 64 << 10
+    /// How long a response waits for the rest of a short body before it's passed on as a stream.
+    private static let shortWait = Duration.milliseconds(250)
 
     /// Collects a response's body in memory. If that fails, the body's reader attaches the response to the error.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
