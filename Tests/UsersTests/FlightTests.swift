@@ -262,7 +262,8 @@ struct FlightTests {
                 do { return try await next(exchange) } catch {
                     switch self {
                     case .mapsErrors: throw Mapped()
-                    case .respondsInstead: return HTTPResponse(url: exchange.http.url, status: 200, body: HTTPBody(Data("sorry".utf8)))
+                    case .respondsInstead:
+                        return HTTPResponse(url: exchange.http.url, status: 200, body: HTTPBody(Data("sorry".utf8)))
                     case .sendsAgain: return try await next(exchange)
                     }
                 }
@@ -270,7 +271,9 @@ struct FlightTests {
         }
     }
 
-    @Test("an expired token is renewed before a miss although another filter catches errors", arguments: Catching.allCases)
+    @Test(
+        "an expired token is renewed before a miss although another filter catches errors", arguments: Catching.allCases
+    )
     private func missWithCatchingFilter(_ catching: Catching) async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada.1", expiry: time.date.addingTimeInterval(60))) { _ in
@@ -284,7 +287,9 @@ struct FlightTests {
         #expect(service.requests.map { $0.headers[.authorization] } == ["Bearer ada.2"])
     }
 
-    @Test("a rejected signed request is signed again although another filter catches errors", arguments: Catching.allCases)
+    @Test(
+        "a rejected signed request is signed again although another filter catches errors", arguments: Catching.allCases
+    )
     private func signedWithCatchingFilter(_ catching: Catching) async throws {
         let (service, time) = (Service(), ManualTimeSource())
         let session = AuthenticationSession(BearerToken("ada.1")) { _ in
