@@ -81,7 +81,7 @@ import Testing
         #expect(
             try text(parameters, ParameterEncoding(arrays: .repeated))
                 == "half=4503599627370497.5&large=18446744073709551615&nested=0.12345678901234567890123"
-                + "&power=1e%2B100&price=12345678901234567.89&round=100000000000000000000"
+                + "&power=1\(String(repeating: "0", count: 100))&price=12345678901234567.89&round=100000000000000000000"
                 + "&small=-9223372036854775808&tenth=0.1&text=a%22%C3%A9%5C%0A"
                 + "&tiny=0.00000000000000000000000000000000000001")
         let encoder = JSONEncoder()
@@ -94,6 +94,21 @@ import Testing
         #expect(decoded["price"] == parameters["price"] && decoded["large"] == parameters["large"])
         #expect(decoded["half"] == parameters["half"] && decoded["power"] == .number(1e100))
         #expect(throws: EncodingError.self) { try encoder.encode([ParameterValue.decimal(.nan)]) }
+    }
+
+    @Test(
+        "a number in a query has no exponent",
+        arguments: [
+            (0.000066, "0.000066"), (-0.000066, "-0.000066"), (1e-5, "0.00001"), (-1.25e-7, "-0.000000125"),
+            (0.5, "0.5"),
+            (1e16, "10000000000000000"), (-1.2345e20, "-123450000000000000000"), (51.477928, "51.477928"), (7, "7.0"),
+            (123_456_789_012_345_680, "123456789012345680"), (0, "0.0"),
+            (.leastNonzeroMagnitude, "0." + String(repeating: "0", count: 323) + "5"),
+        ])
+    func exponents(number: Double, digits: String) throws {
+        #expect(try text(["q": .number(number)]) == "q=\(digits)")
+        #expect(try text(["q": [number]], ParameterEncoding(arrays: .commas)) == "q=\(digits)")
+        #expect(Double(digits) == number)
     }
 
     @Test("a value whose encoder writes blanks and escapes is read back unchanged")

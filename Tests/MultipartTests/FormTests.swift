@@ -154,6 +154,17 @@ import Testing
         #expect(parts.map { String(decoding: $0.data, as: UTF8.self) } == ["x&y=z +%", "2", "1", "2", "1", "7", "z"])
     }
 
+    @Test("a number in a form has no exponent, as a parameter and as a field")
+    func numbers() async throws {
+        let body = RequestBody.multipart(
+            ["latitude": -6.6e-05],
+            [.field("longitude", 0.000066), .field("small", Float(1e-7)), .field("large", 1e20), .field("text", "1e5")])
+        let (data, request) = try await sent(body)
+        let parts = try await read(data, request.headers[.contentType])
+        let texts = parts.map { String(decoding: $0.data, as: UTF8.self) }
+        #expect(texts == ["-0.000066", "0.000066", "0.0000001", "100000000000000000000", "1e5"])
+    }
+
     @Test("without parts, no body is sent")
     func nothing() async throws {
         for body in [RequestBody.multipart(), .multipart([:], [])] {

@@ -86,6 +86,20 @@ public enum ASCII {
         text.utf8.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
+    /// Returns all digits of a number that Swift describes with an exponent, such as `0.000066` for `6.6e-05`. Many
+    /// servers can't read an exponent in a query or a form. Returns other descriptions unchanged.
+    package static func withoutExponent(_ description: String) -> String {
+        guard let mark = description.utf8.firstIndex(of: UInt8(ascii: "e")),
+            let exponent = Int(description[mark...].dropFirst())
+        else { return description }
+        let sign = description.utf8.first == UInt8(ascii: "-") ? "-" : ""
+        let parts = description[..<mark].dropFirst(sign.utf8.count).split(separator: ".")
+        let digits = parts.count > 1 && parts[1] == "0" ? String(parts[0]) : parts.joined()
+        let point = parts[0].utf8.count + exponent
+        if point <= 0 { return "\(sign)0.\(String(repeating: "0", count: -point))\(digits)" }
+        return sign + digits + String(repeating: "0", count: max(0, point - digits.utf8.count))
+    }
+
     /// Returns the value of decimal digits without a sign. Returns nil for other text, and for numbers above
     /// `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {

@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandMessageSyntax
 
 extension Multipart {
     /// One part of a multipart body, with its own headers.
@@ -52,9 +53,10 @@ extension Multipart.Part {
         Self(.data(Data(value.utf8)), name: name, fileName: nil, contentType: nil)
     }
 
-    /// Creates a form field with a number or Boolean, written as text.
+    /// Creates a form field with a number or Boolean, written as text. A number is written without an exponent.
     public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Self {
-        field(name, String(value))
+        let text = String(value)
+        return field(name, value is any FloatingPoint ? ASCII.withoutExponent(text) : text)
     }
 
     /// Creates a part from bytes in memory.

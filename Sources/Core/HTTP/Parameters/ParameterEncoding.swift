@@ -92,7 +92,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         switch value {
         case .string(let text): return Self.escape(text)
         case .integer(let number): return "\(number)"
-        case .number(let number): return Self.escape("\(number)")
+        case .number(let number): return Self.escape(ASCII.withoutExponent("\(number)"))
         case .decimal(let number): return Self.escape("\(number)")
         case .boolean(let flag):
             return switch booleans {
