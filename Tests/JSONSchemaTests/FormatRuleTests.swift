@@ -23,13 +23,43 @@ struct FormatRuleTests {
             ("\u{5D0}a", false), ("a\u{5D0}", false), ("\u{5D0}1", true), ("\u{628}1\u{661}", false),
             ("\u{628}\u{661}", true),
             ("\u{6F1}.com", true), ("\u{5D0}.\u{6F1}", false), ("\u{661}.com", false), ("\u{5D0}\u{5B0}", true),
-            ("a\u{300}.\u{5D0}", true), ("0a.xn--4db", false), ("a0.xn--4db", true), ("3\u{3002}\u{5D0}", false),
+            ("q\u{300}.\u{5D0}", true), ("0a.xn--4db", false), ("a0.xn--4db", true), ("3\u{3002}\u{5D0}", false),
             ("\u{5D0}.\u{4F8B}1", true), ("-.\u{5D0}", false), ("\u{E9}1.2\u{E9}", true), ("\u{5D0}.2\u{E9}", false),
         ])
     func directions(name: String, isName: Bool) throws {
         #expect(try fits("idn-hostname", name) == isName, "\(name)")
         #expect(try fits("idn-email", "a@\(name)") == isName, "\(name)")
         if name.utf8.allSatisfy({ $0 < 0x80 }) { #expect(try fits("hostname", name) == isName, "\(name)") }
+    }
+
+    @Test(
+        "a name in Unicode is composed, as in NFC (RFC 5891, section 4.1)",
+        arguments: [
+            ("m\u{FC}nchen.de", true), ("mu\u{308}nchen.de", false), ("q\u{308}.de", true), ("a\u{304}\u{300}", false),
+            ("q\u{316}\u{300}", true), ("q\u{300}\u{316}", false), ("a\u{316}\u{300}", false),
+            ("q\u{300}\u{308}", true),
+            ("\u{304C}", true), ("\u{304B}\u{3099}", false), ("\u{915}\u{93C}", true), ("\u{928}\u{93C}", false),
+            ("\u{9C7}\u{9BE}", false), ("\u{995}\u{9BE}", true), ("\u{438}\u{306}", false), ("\u{439}", true),
+            ("\u{3B1}\u{301}", false), ("\u{3AC}", true), ("e\u{323}\u{302}", false), ("\u{1EC7}", true),
+        ])
+    func composed(name: String, isName: Bool) throws {
+        #expect(try fits("idn-hostname", name) == isName, "\(name)")
+        #expect(try fits("idn-email", "user@\(name)") == isName, "\(name)")
+    }
+
+    @Test(
+        "the domain and the local part of an international address follow the rules of names and of RFC 5321",
+        arguments: [
+            ("user@-example.com", false), ("user@ex_ample.com", false), ("user..name@example.com", false),
+            (".user@example.com", false), ("\u{3B4}\u{3BF}\u{3BA}@[192.0.2.1]", true), ("user@[192.0.2.300]", false),
+            ("\u{3B4}\u{3BF}\u{3BA}@[IPv6:2001:db8::1]", true), ("user@[01.0.0.1]", true),
+            ("user@[001.002.003.255]", true),
+            ("user@[0001.2.3.4]", false), ("user@[1.2.3]", false), ("user@[IPv6:::01.2.3.4]", false), ("user@", false),
+        ])
+    func addresses(address: String, isAddress: Bool) throws {
+        #expect(try fits("idn-email", address) == isAddress, "\(address)")
+        if address.utf8.allSatisfy({ $0 < 0x80 }) { #expect(try fits("email", address) == isAddress, "\(address)") }
+        #expect(try !fits("ipv4", "01.0.0.1"))
     }
 
     @Test(

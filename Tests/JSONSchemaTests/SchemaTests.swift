@@ -127,6 +127,11 @@ struct SchemaTests {
         #expect(try violations(#"{"const": "a\u00e9\n"}"#, #""\u0061é\u000a""#) == [])
         #expect(try violations(#"{"const": "\u00e9"}"#, #""e\u0301""#) == [" #/const"])
         #expect(try violations(#"{"properties": {"\u00e9": false}}"#, #"{"e\u0301": 1, "x": 2}"#) == [])
+        #expect(try violations(#"{"enum": ["\u00e9"]}"#, #""e\u0301""#) == [" #/enum"])
+        #expect(try violations(#"{"uniqueItems": true}"#, #"["\u00e9", "e\u0301"]"#) == [])
+        #expect(try violations(#"{"required": ["\u00e9"]}"#, #"{"e\u0301": 1}"#) == ["/\u{E9} #/required"])
+        #expect(try violations(#"{"const": {"e\u0301": 1}}"#, #"{"\u00e9": 1}"#) == [" #/const"])
+        #expect(try violations(#"{"const": "\u00b5"}"#, #""\u03bc""#) == [" #/const"])
         #expect(try violations(#"{"required": ["\""]}"#, #"{"\u0022": 1}"#) == [])
         #expect(try violations(#"{"pattern": "^\\p{Lu}+$"}"#, #""\u00c9É""#) == [])
     }

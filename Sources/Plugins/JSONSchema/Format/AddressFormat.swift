@@ -15,7 +15,7 @@ enum AddressFormat {
         if String(decoding: literal.prefix(5), as: UTF8.self).lowercased() == "ipv6:" {
             return isIPv6(literal.dropFirst(5))
         }
-        return isIPv4(literal)
+        return isIPv4(literal, allowsLeadingZeros: true)
     }
 
     private static func isLocal(_ local: ArraySlice<UInt8>) -> Bool {
@@ -39,12 +39,14 @@ enum AddressFormat {
         ASCII.isAlphanumeric(byte) || "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte)
     }
 
-    static func isIPv4(_ bytes: ArraySlice<UInt8>) -> Bool {
+    /// - Parameter allowsLeadingZeros: Whether a part may be written as `01`, as in the domain of an email address (RFC
+    ///   5321, section 4.1.3).
+    static func isIPv4(_ bytes: ArraySlice<UInt8>, allowsLeadingZeros: Bool = false) -> Bool {
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4
             && parts.allSatisfy { part in
                 guard (1...3).contains(part.count), part.allSatisfy(ASCII.isDigit),
-                    part.count == 1 || part.first != 0x30
+                    allowsLeadingZeros || part.count == 1 || part.first != 0x30
                 else { return false }
                 return part.reduce(0) { $0 * 10 + Int($1 - 0x30) } < 256
             }

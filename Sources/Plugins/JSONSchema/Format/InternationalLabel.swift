@@ -7,11 +7,32 @@ struct InternationalLabel {
     var isValid: Bool {
         guard let first = scalars.first, let last = scalars.last, first != "-", last != "-" else { return false }
         if scalars.count >= 4, scalars[2] == "-", scalars[3] == "-" { return false }
-        switch first.properties.generalCategory {
-        case .nonspacingMark, .spacingMark, .enclosingMark: return false
-        default: break
+        if Self.isMark(first) { return false }
+        return scalars.indices.allSatisfy(isAllowed) && isComposed
+    }
+
+    // MARK: Normal form
+
+    /// Whether the label is in the normal form NFC (RFC 5891, section 4.1), given that each of its characters is. A
+    /// letter and a mark aren't if a single character represents both, and marks aren't if their order isn't canonical.
+    private var isComposed: Bool {
+        var (starter, last): (Unicode.Scalar?, UInt8) = (nil, 0)
+        for scalar in scalars {
+            let (isMark, order) = (Self.isMark(scalar), scalar.properties.canonicalCombiningClass.rawValue)
+            if order != 0, last > order { return false }
+            // A mark of the same class keeps the next mark from the letter.
+            if isMark, let starter, last == 0 || last < order, Composites.contain(starter, scalar) { return false }
+            if order == 0 { starter = scalar }
+            last = order
         }
-        return scalars.indices.allSatisfy(isAllowed)
+        return true
+    }
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
     }
 
     private func isAllowed(_ index: Int) -> Bool {
@@ -116,5 +137,33 @@ struct InternationalLabel {
             true
         default: false
         }
+    }
+}
+
+/// The characters that represent a letter with a mark.
+private enum Composites {
+    /// Letters and marks by canonical equivalence, with which Swift compares and hashes strings. A string of two
+    /// characters is equal to an element of this set if the element represents both.
+    private static let all: Set<String> = {
+        // The blocks of scripts whose letters have such marks.
+        let blocks: [ClosedRange<UInt32>] = [
+            0xC0...0x1FFF, 0x3040...0x30FF, 0x105C0...0x105FF, 0x11080...0x11FFF, 0x16100...0x1613F,
+        ]
+        var all: Set<String> = []
+        for value in blocks.joined() {
+            guard let scalar = Unicode.Scalar(value), !scalar.properties.isFullCompositionExclusion else { continue }
+            switch scalar.properties.generalCategory {
+            case .unassigned, .control, .decimalNumber, .otherPunctuation: break
+            default: all.insert(String(scalar))
+            }
+        }
+        return all
+    }()
+
+    static func contain(_ letter: Unicode.Scalar, _ mark: Unicode.Scalar) -> Bool {
+        var text = String.UnicodeScalarView()
+        text.append(letter)
+        text.append(mark)
+        return all.contains(String(text))
     }
 }
