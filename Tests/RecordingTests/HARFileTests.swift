@@ -19,6 +19,7 @@ struct HARFileTests {
         let root = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let log = try #require(root["log"] as? [String: Any])
         #expect(log["version"] as? String == "1.2")
+        #expect((log["pages"] as? [Any])?.isEmpty == true)
         #expect((log["creator"] as? [String: Any])?["name"] as? String == "Errand")
         let entries = try #require(log["entries"] as? [[String: Any]])
         #expect(entries.count == 2)
@@ -279,5 +280,21 @@ struct HARFileTests {
         #expect(text.contains("startedDateTime") && !text.contains(canary))
         let page = recorder.waterfallPage().html
         #expect(page.contains("4 activities") && !page.contains(canary))
+    }
+
+    @Test(
+        "the error of another program's entry is read in the entry or the response, and another type isn't an error",
+        arguments: [
+            (#""_error":"net::ERR_A""#, "", "net::ERR_A"), ("", #""_error":"net::ERR_B""#, "net::ERR_B"),
+            ("", #""_failureText":"net::ERR_C""#, "net::ERR_C"), (#""_error":{"code":1}"#, "", nil),
+            (#""_error":null"#, #""_failureText":[]"#, nil), ("", "", nil),
+        ])
+    func foreignErrors(entry: String, response: String, error: String?) throws {
+        func member(_ text: String) -> String { text.isEmpty ? "" : "," + text }
+        let text = """
+            {"log":{"entries":[{"request":{"method":"GET","url":"https://e.com"},"response":{"status":200\(member(response))}\(member(entry))}]}}
+            """
+        let file = try JSONDecoder().decode(HARFile.self, from: Data(text.utf8))
+        #expect(file.log.entries.map(\.error) == [error])
     }
 }

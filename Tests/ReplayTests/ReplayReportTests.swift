@@ -1,4 +1,5 @@
 import Errand
+import ErrandRecording
 import ErrandReplay
 import ErrandTesting
 import Foundation
@@ -82,5 +83,58 @@ struct ReplayReportTests {
         } else {
             await #expect(throws: (any Error).self) { try await agent(replay).send(Raw(path: "a")) }
         }
+    }
+
+    @Test(
+        "an entry with a status and an error isn't a success: its body ends with the error",
+        arguments: [
+            (#""_failureText":"net::ERR_ABORTED""#, ErrandError.Code.connectionLost),
+            (#""_error":"net::ERR_TIMED_OUT""#, .timedOut), (#""_error":"""#, nil), (#""_failureText":null"#, nil),
+        ], [nil, "ok", String(repeating: "x", count: 5 << 20)])
+    func failedBodies(field: (String, ErrandError.Code?), body: String?) async throws {
+        let whole = entry(
+            "\(site)/a", headers: [("Content-Length", "9000000")], content: body.map(text) ?? #""size":-1"#)
+        let cut = whole.replacing(#""headersSize":-1,"bodySize":-1}"#, with: #""headersSize":-1,\#(field.0)}"#)
+        #expect(cut != whole)
+        let replay = try ReplayTransport(har: archive(cut, cut, entry("\(site)/a", content: text("again"))))
+        let agent = agent(replay)
+        func code(_ read: () async throws -> Void) async -> ErrandError.Code? {
+            do { try await read() } catch { return (error as? ErrandError)?.code }
+            return nil
+        }
+        #expect(await code { _ = try await agent.send(Raw(path: "a")) } == field.1)
+        var count = 0
+        let end = await code {
+            let stream = try await agent.send(Call<HTTPBody>(.get, "a")).value
+            for try await chunk in stream { count += chunk.count }
+        }
+        #expect(end == field.1)
+        #expect(count == body?.utf8.count ?? 0)
+        #expect(try await agent.send(Raw(path: "a")).value.text() == "again")
+    }
+
+    @Test("a redirect whose target is relative, or recorded only as the redirect's URL, is followed")
+    func relativeRedirects() async throws {
+        let replay = try ReplayTransport(
+            har: archive(
+                entry("\(site)/a/b", status: 302, headers: [("Location", "../c?x=1")]),
+                entry("\(site)/c?x=1", status: 301, redirectURL: "d"), entry("\(site)/d", content: text("here"))))
+        let response = try await agent(replay).send(Raw(path: "a/b")).value
+        #expect(try response.text() == "here" && response.url.absoluteString == "\(site)/d")
+        try replay.checkAllUsed()
+    }
+
+    @Test(
+        "an entry without a response is a request that failed, and the other entries are read",
+        arguments: ["", #","response":null"#])
+    func missingResponse(response: String) async throws {
+        let lonely = #"{"startedDateTime":"","time":1,"request":{"method":"GET","url":"\#(site)/a"}\#(response)}"#
+        let har = archive(lonely, entry("\(site)/b", content: text("b")))
+        let replay = try ReplayTransport(har: har)
+        let error = await #expect(throws: ErrandError.self) { try await agent(replay).send(Raw(path: "a")) }
+        #expect(error?.code == .connectionLost)
+        #expect(try await agent(replay).send(Raw(path: "b")).value.text() == "b")
+        let file = try JSONDecoder().decode(HARFile.self, from: har)
+        #expect(file.log.entries.map(\.response.status) == [0, 200])
     }
 }

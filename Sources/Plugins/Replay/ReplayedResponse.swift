@@ -16,7 +16,7 @@ struct ReplayedResponse {
 
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         if timing == .recorded { try await waitForHead(options) }
-        guard entry.status >= 100 else { throw failure }
+        guard entry.status >= 100 else { throw failure("the recording has no response to this request") }
         var headers = entry.headers
         headers.remove(.transferEncoding)
         restoreLocation(&headers)
@@ -62,9 +62,12 @@ struct ReplayedResponse {
 
     private func body(_ headers: inout HTTPHeaders, _ options: TransportOptions) async throws -> HTTPBody {
         let receive = timing == .recorded ? entry.timeToReceive : .zero
+        // An exchange that fails after the response's head, for example because the app cancels it, has an entry with
+        // the status and with an error.
+        let end = entry.failure.isEmpty ? nil : failure("the recorded exchange failed before the end of the body")
         guard let range = entry.body.text else {
             settle(&headers, count: 0, beginning: [])
-            return .empty
+            return end.map { HTTPBody(source: ReplayedBody(nil, pace: .zero, time: options.time, end: $0)) } ?? .empty
         }
         var stored = HARBody(
             source, range, isBase64: entry.body.isBase64, path: "log.entries[\(number)].response.content.text")
@@ -73,7 +76,7 @@ struct ReplayedResponse {
             let first = try stored.next() ?? []
             settle(&headers, count: nil, beginning: first)
             let pace = receive / Double(range.count)
-            return HTTPBody(source: ReplayedBody(stored, first: first, pace: pace, time: options.time))
+            return HTTPBody(source: ReplayedBody(stored, first: first, pace: pace, time: options.time, end: end))
         }
         var bytes: [UInt8]
         do { bytes = try stored.all() } catch {
@@ -84,15 +87,16 @@ struct ReplayedResponse {
             .parameters["charset"]
         bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
         settle(&headers, count: bytes.count, beginning: bytes)
-        guard receive > .zero else { return HTTPBody(Data(bytes)) }
-        if options.collectsBody(ofStatus: entry.status) {
+        guard receive > .zero || end != nil else { return HTTPBody(Data(bytes)) }
+        if end == nil, options.collectsBody(ofStatus: entry.status) {
             try await options.time.sleep(until: options.time.instant(after: receive))
             return HTTPBody(Data(bytes))
         }
         let length = Int64(bytes.count)
+        let pace = receive / Double(max(1, length))
         return HTTPBody(
-            length: length,
-            source: ReplayedBody(nil, first: bytes, pace: receive / Double(max(1, length)), time: options.time))
+            length: end == nil ? length : nil,
+            source: ReplayedBody(nil, first: bytes, pace: pace, time: options.time, end: end))
     }
 
     /// Returns a text that is marked as Base64 but has the recorded size as plain text. Some files from Firefox contain
@@ -152,10 +156,10 @@ struct ReplayedResponse {
 
     // MARK: Failures
 
-    private var failure: ErrandError {
+    private func failure(_ message: String) -> ErrandError {
         let last = entry.comment.split(separator: ",").last.map { ASCII.trimmed($0) } ?? ""
         let text = entry.failure.isEmpty ? String(last) : entry.failure
-        return ErrandError(Self.code(text), "the recording has no response to this request")
+        return ErrandError(Self.code(text), message)
     }
 
     /// Returns the code for another program's error. Such an error is a text such as `net::ERR_NAME_NOT_RESOLVED`.
@@ -185,11 +189,16 @@ private final class ReplayedBody: HTTPBodySource {
     private let state: Mutex<State>
     private let pace: Duration
     private let time: any TimeSource
+    private let end: ErrandError?
 
-    /// - Parameter pace: The time per byte.
-    init(_ stored: HARBody?, first: [UInt8], pace: Duration, time: any TimeSource) {
+    /// - Parameters:
+    ///   - pace: The time per byte.
+    ///   - end: The error after the last byte.
+    init(
+        _ stored: HARBody?, first: [UInt8] = [], pace: Duration, time: any TimeSource, end: ErrandError? = nil
+    ) {
         state = Mutex(State(stored: stored, first: first))
-        (self.pace, self.time) = (pace, time)
+        (self.pace, self.time, self.end) = (pace, time, end)
     }
 
     func nextChunk() async throws -> Data? {
@@ -199,7 +208,10 @@ private final class ReplayedBody: HTTPBodySource {
             state.first = []
             return first.isEmpty ? try state.stored?.next() ?? [] : first
         }
-        if bytes.isEmpty { return nil }
+        if bytes.isEmpty {
+            if let end { throw end }
+            return nil
+        }
         if pace > .zero { try await time.sleep(until: time.instant(after: pace * bytes.count)) }
         return Data(bytes)
     }

@@ -40,6 +40,8 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var entries: [Entry]
         /// A comment. Errand writes the number of exchanges that were dropped.
         public var comment: String?
+        /// The format doesn't require this list, but Firefox doesn't open a file without it.
+        private let pages: [String] = []
 
         /// Creates a file's content.
         public init(creator: Creator, entries: [Entry], comment: String? = nil) {
@@ -189,16 +191,22 @@ extension HARFile.Pair {
 }
 
 extension HARFile.Entry {
-    /// Decodes an entry. Throws `DecodingError` if the request or the response is missing.
+    /// Decodes an entry. Throws `DecodingError` if the request is missing. Some programs omit the response of a failed
+    /// request.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
             startedDateTime: fields.value("startedDateTime", or: ""), time: fields.value("time", or: 0),
             request: fields.decode(HARFile.Request.self, forKey: FieldName("request")),
-            response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
+            response: fields.value(
+                "response",
+                or: HARFile.Response(status: 0, content: HARFile.Content(size: -1, mimeType: "x-unknown"))),
             timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
-            comment: fields.value("comment"), error: fields.value("_error"))
-        // These fields aren't part of the format, so other programs may use them with other types.
+            comment: fields.value("comment"))
+        // These fields aren't part of the format, so other programs may use them in other places or with other types.
+        let response = try? fields.nestedContainer(keyedBy: FieldName.self, forKey: FieldName("response"))
+        let errors = [(fields, "_error"), (response, "_error"), (response, "_failureText")]
+        error = errors.lazy.compactMap { (try? $0?.value($1)) ?? nil }.first
         resourceType = try? fields.value("_resourceType")
         webSocketMessages = try? fields.value("_webSocketMessages")
     }

@@ -56,16 +56,14 @@ extension HAREntry {
     private static let headLimit = 1 << 20
 
     init(_ reader: inout JSONReader) throws(HARError) {
-        var (hasRequest, hasResponse) = (false, false)
+        var hasRequest = false
         var entry = HAREntry()
         try reader.object { (reader, name) throws(HARError) in
             switch name {
             case "request":
                 hasRequest = true
                 try entry.readRequest(&reader)
-            case "response":
-                hasResponse = true
-                try entry.readResponse(&reader)
+            case "response": try entry.readResponse(&reader)
             case "timings": try entry.readTimings(&reader)
             case "_error": try entry.readError(&reader)
             case "_resourceType":
@@ -77,7 +75,6 @@ extension HAREntry {
             }
         }
         guard hasRequest else { throw reader.fault(.notHAR, "the request is missing") }
-        guard hasResponse else { throw reader.fault(.notHAR, "the response is missing") }
         self = entry
     }
 
@@ -120,7 +117,7 @@ extension HAREntry {
             case "headers": entry.headers = try Self.headers(&reader)
             case "content": try entry.readContent(&reader)
             case "redirectURL": entry.redirectURL = try reader.string(limit: Self.urlLimit) ?? ""
-            case "_error": try entry.readError(&reader)
+            case "_error", "_failureText": try entry.readError(&reader)
             default: try reader.skipValue()
             }
         }
