@@ -19,7 +19,9 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         if let name { lines.append("event: \(name)") }
         if let id { lines.append("id: \(id)") }
         if let retry { lines.append("retry: \(Int64(retry / .milliseconds(1)))") }
-        lines += data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+        // CR LF is a single character in Swift, and a line can't contain CR.
+        lines += data.split(omittingEmptySubsequences: false) { ["\n", "\r", "\r\n"].contains($0) }
+            .map { "data: \($0)" }
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
