@@ -94,4 +94,52 @@ struct EnvelopeLessonsTests {
         let error = await #expect(throws: EnvelopeError.self) { try await agent.send(Get<User>()) }
         #expect(error?.code.description == "20230102030405060708" && error?.code.number == nil)
     }
+
+    @Test("a reply with data and errors delivers both, whether the envelope counts it as a failure or not")
+    func partialData() async throws {
+        struct Fault: Decodable, Sendable, Equatable { let message: String }
+        struct Strict: ResponseEnvelope {
+            let errors: [Fault]?
+            var code: EnvelopeCode { errors == nil ? 0 : 1 }
+            var message: String? { errors?.first?.message }
+            var isSuccess: Bool { errors == nil }
+        }
+        struct Lenient: ResponseEnvelope {
+            let errors: [Fault]?
+            var code: EnvelopeCode { 0 }
+            var isSuccess: Bool { true }
+        }
+        struct Part: Decodable { let data: User }
+        let both = NetworkAgent(stub: #"{"data":{"id":7,"name":"Ada"},"errors":[{"message":"no friends"}]}"#)
+        let error = await #expect(throws: EnvelopeError.self) {
+            try await both.send(Call<User>(.get, "x", in: Strict.self))
+        }
+        #expect(
+            error?.message == "no friends" && (error?.envelope as? Strict)?.errors == [Fault(message: "no friends")])
+        #expect(try error?.response?.json(Part.self).data == User())
+        let response = try await both.send(Call<User>(.get, "x", in: Lenient.self))
+        #expect(response.value == User())
+        #expect(try response.http.decoded(as: Lenient.self).errors == [Fault(message: "no friends")])
+        let plain = NetworkAgent(stub: #"{"data":{"id":7,"name":"Ada"},"errors":null}"#)
+        #expect(try await plain.send(Call<User>(.get, "x", in: Strict.self)).value == User())
+    }
+
+    @Test("an empty list in place of an object is an error with its path, and nil doesn't replace it")
+    func emptyLists() async throws {
+        struct Profile: Decodable, Sendable {
+            let links: [String: String]?
+            let home: User?
+        }
+        for (data, path) in [
+            (#"{"links":[]}"#, "/data/links"), (#"{"home":[]}"#, "/data/home"), ("[]", "/data"),
+        ] {
+            let error = await #expect(throws: ErrandError.self) {
+                try await NetworkAgent(stub: #"{"code":0,"data":\#(data)}"#).send(Get<Profile>())
+            }
+            #expect(error?.code == .decodingFailed)
+            #expect(
+                error?.message.hasPrefix("expected Profile in Reply: \(path): expected") == true,
+                "\(error?.message ?? "")")
+        }
+    }
 }

@@ -87,4 +87,42 @@ struct HostileTests {
         #expect(error.description == "malformedJSON: expected true, false or null, found 't', byte 10")
         #expect(error.errorCode == 1)
     }
+
+    @Test("the decoder itself needs no more stack for more levels; a model that contains itself does")
+    func smallStacks() async {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let text = Data((String(repeating: open, count: 512) + "7" + String(repeating: close, count: 512)).utf8)
+            #expect(await isDecoded(Ignored.self, text, stack: 256 << 10))
+            #expect(await isDecoded(Level.self, text, stack: 16 << 20))
+        }
+    }
+
+    private indirect enum Level: Decodable {
+        case list([Level])
+        case object([String: Level])
+        case number(Double)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let list = try? container.decode([Level].self) {
+                self = .list(list)
+            } else if let object = try? container.decode([String: Level].self) {
+                self = .object(object)
+            } else {
+                self = .number(try container.decode(Double.self))
+            }
+        }
+    }
+
+    private func isDecoded<Value: Decodable & SendableMetatype>(_ type: Value.Type, _ text: Data, stack: Int) async
+        -> Bool
+    {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                continuation.resume(returning: (try? FastJSONDecoder().decode(type, from: text)) != nil)
+            }
+            thread.stackSize = stack
+            thread.start()
+        }
+    }
 }

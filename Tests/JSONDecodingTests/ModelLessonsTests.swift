@@ -300,4 +300,25 @@ struct ModelLessonsTests {
         }
         #expect(context.codingPath.count == 41 && context.codingPath.last?.stringValue == "value")
     }
+
+    @Test(
+        "the first of several equal keys counts, as in JSONDecoder, also if the keys differ in their normal form only")
+    func repeatedKeys() throws {
+        struct Model: Decodable, Equatable { let a: Int? }
+        for (text, value) in [
+            (#"{"a":1,"a":2}"#, 1), (#"{"\u0061":1,"a":2}"#, 1), (#"{"a":null,"a":2}"#, nil),
+            (#"{"b":0,"a":1,"a":2}"#, 1),
+        ] {
+            #expect(try read(text, Model.self) == Model(a: value), "\(text)")
+            #expect(try JSONDecoder().decode(Model.self, from: Data(text.utf8)) == Model(a: value), "\(text)")
+            #expect(try read("[\(text)]", [[String: Int?]].self)[0]["a"] == value, "\(text)")
+        }
+        struct Accent: Decodable {
+            let name: Int
+            enum CodingKeys: String, CodingKey { case name = "caf\u{E9}" }
+        }
+        let both = "{\"cafe\u{301}\":1,\"caf\u{E9}\":2}"
+        #expect(try read(both, Accent.self).name == 1)
+        #expect(try JSONDecoder().decode(Accent.self, from: Data(both.utf8)).name == 1)
+    }
 }

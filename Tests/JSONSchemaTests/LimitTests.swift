@@ -208,4 +208,18 @@ struct LimitTests {
         }
         #expect(judged > 50 && open > 15)
     }
+
+    @Test("a text of the maximum depth is validated on a small stack")
+    func smallStack() async throws {
+        let schema = try JSONSchema(Data(##"{"additionalProperties": {"$ref": "#"}, "items": {"$ref": "#"}}"##.utf8))
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let text = Data((String(repeating: open, count: 512) + "7" + String(repeating: close, count: 512)).utf8)
+            let fits = await withCheckedContinuation { continuation in
+                let thread = Thread { continuation.resume(returning: (try? schema.validate(text)) != nil) }
+                thread.stackSize = 256 << 10
+                thread.start()
+            }
+            #expect(fits)
+        }
+    }
 }

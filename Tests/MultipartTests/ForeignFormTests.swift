@@ -276,4 +276,17 @@ struct ForeignFormTests {
         }
         #expect(error?.code == .malformedPart, "\(error.map { "\($0)" } ?? "")")
     }
+
+    @Test("a decomposed file name, as some file systems of Apple return it, is sent with the same bytes")
+    func decomposedName() async throws {
+        let name = "Mu\u{308}ll.txt"
+        let folder = try Folder([name: "x"])
+        for part in [
+            Multipart.Part.data(Data("x".utf8), name: "f", fileName: name), .file(folder.file(name), name: "f"),
+        ] {
+            let (data, _) = try await sent(.multipart(Multipart(parts: [part])))
+            #expect(data.firstRange(of: Data("filename=\"Mu\u{308}ll.txt\"".utf8)) != nil)
+            #expect(data.firstRange(of: Data("M\u{FC}ll".utf8)) == nil)
+        }
+    }
 }

@@ -180,6 +180,9 @@ import Testing
         for (field, name) in names { #expect(SafeFileName.choose(disposition: field, url: url) == name, "\(field)") }
         let long = SafeFileName.clean(String(repeating: "ä", count: 300) + ".mp4")
         #expect(long?.utf8.count ?? 999 <= 200 && long?.hasSuffix("ä.mp4") == true)
+        // A hand with the color of its skin takes eight bytes, and 24 of them fit.
+        let hands = SafeFileName.clean(String(repeating: "\u{1F44D}\u{1F3FD}", count: 60) + ".mp4")
+        #expect(hands == String(repeating: "\u{1F44D}\u{1F3FD}", count: 24) + ".mp4")
         for (text, name) in [
             ("https://example.com/", "download"), ("https://example.com/..%2f..%2fetc/", "etc"),
             ("https://example.com/a%2Fb.txt", "b.txt"), ("https://example.com/%2e%2e", "download"),

@@ -121,6 +121,73 @@ struct DownloadReportTests {
         #expect(call.progress.fraction == 1 && download.progress.fraction == 1)
     }
 
+    @Test("two downloads that end with the same name at the same time get two files", arguments: Wire.allCases)
+    func sameName(wire: Wire) async throws {
+        let (server, gate, other) = (try TestServer(), Gate(), bytes(400_000, seed: 2))
+        for (path, body) in [("/one", film), ("/two", other)] {
+            server.on(
+                path,
+                .data(body).header("Content-Disposition", "attachment; filename=\"film.mp4\"")
+                    .waiting(for: gate, afterBodyBytes: 200_000))
+        }
+        let agent = agent(server, wire)
+        let handles = ["one", "two"].map { agent.start(Get(folder.url, path: $0)) }
+        try await eventually { handles.allSatisfy { $0.progress.received > 0 } }
+        gate.open()
+        for handle in handles { _ = try await handle.value }
+        #expect(folder.names == ["film (2).mp4", "film.mp4"])
+        let files = [try folder.data("film.mp4"), try folder.data("film (2).mp4")]
+        #expect(files == [film, other] || files == [other, film])
+    }
+
+    @Test("a symbolic link isn't replaced, and the file it points to isn't overwritten", arguments: [true, false])
+    func links(exists: Bool) async throws {
+        let old = Data("old".utf8)
+        if exists { try old.write(to: folder.file("target")) }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("link").path, withDestinationPath: folder.file("target").path)
+        let error = await failure { try await agent(origin.server).send(Get(folder.file("link"))) } as? TransferError
+        #expect(error?.code == .notAFile && error?.message.contains("a symbolic link") == true)
+        #expect(origin.ranges.isEmpty && folder.names == (exists ? ["link", "target"] : ["link"]))
+        #expect(try !exists || folder.data("target") == old)
+    }
+
+    @Test("a part of unknown total doesn't give the download a total, and its progress never exceeds one")
+    func unknownTotal() async throws {
+        let film = film
+        origin.set {
+            $0.twist = { number, request, response in
+                guard number > 1, let first = request.range.flatMap({ Int($0.dropFirst(6).prefix { $0 != "-" }) })
+                else { return response.chunked().truncated(to: 300_000) }
+                guard first < film.count else {
+                    return .status(416).header("Content-Range", "bytes */800000").header("ETag", "\"1\"")
+                }
+                return TestResponse(status: 206, body: film[first...])
+                    .header("Content-Range", "bytes \(first)-\(film.count - 1)/*").header("ETag", "\"1\"")
+            }
+        }
+        let seen = Mutex<[TransferStatus]>([])
+        let watched = CallOptions.watching { status in seen.withLock { $0.append(status) } }
+        try await agent(origin.server).send(Get(folder.file("a")), options: watched)
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        let totals = seen.withLock { $0.compactMap(\.total) }
+        #expect(totals.allSatisfy { $0 == 800_000 })
+        #expect(seen.withLock { $0.allSatisfy { $0.fraction ?? 0 <= 1 } })
+    }
+
+    @Test("unfinished bytes are next to the destination, so the finished file is renamed within one file system")
+    func nextToDestination() async throws {
+        let gate = Gate()
+        origin.holdFirst(at: gate, after: 300_000)
+        let handle = agent(origin.server).start(Get(folder.file("a")))
+        try await eventually { handle.progress.received > 0 }
+        let names = folder.names
+        #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("errand-") })
+        gate.open()
+        _ = try await handle.value
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
     #if os(Linux)
     @Test("a name whose bytes are UTF-8, although a field should have ASCII only, isn't read as another charset")
     func plainUTF8() async throws {

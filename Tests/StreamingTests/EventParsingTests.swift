@@ -207,4 +207,23 @@ import Testing
         let many = HTTPBody(chunks: (0..<100).map { _ in lines + Data("\n".utf8) })
         #expect(try await many.events(upTo: 200).all().count == 100)
     }
+
+    @Test("lines without data count towards the limit of an event", arguments: ["data\n", "data:\n", "data: \r\n"])
+    func emptyLines(line: String) async throws {
+        let pulls = Counter()
+        let body = HTTPBody {
+            pulls.increment()
+            return Data(String(repeating: line, count: 100).utf8)
+        }
+        let error = await #expect(throws: StreamingError.self) { try await body.events(upTo: 5000).all() }
+        #expect(error?.code == .elementTooLong && pulls.value < 60)
+    }
+
+    @Test("a test event has a data line for each line of its text, whatever ends the lines")
+    func testEvents() async throws {
+        let stub = StubTransport()
+        stub.on("/feed", response: .events([TestEvent("a\r\nb\rc\n\nd\r\n")]))
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub)
+        #expect(try await agent.events(GetFeed(eventOptions: EventOptions())).all().map(\.data) == ["a\nb\nc\n\nd\n"])
+    }
 }

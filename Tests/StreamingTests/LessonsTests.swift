@@ -3,6 +3,7 @@ import ErrandEssentials
 import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
+import Foundation
 import Testing
 
 /// Faults that users of other event stream clients have reported. Tests/Lessons.md has the reports.
@@ -211,5 +212,47 @@ import Testing
         server.on("/feed", TestResponse.events("a", "[DONE]", "b").stalled(afterBodyBytes: 14 + 19))
         #expect(try await agent.events(GetFeed(), as: Self.texts).all() == ["a"])
         try await server.waitUntilNoConnections()
+    }
+
+    @Test("an error in an event without a name isn't taken for a value, and the app can throw it")
+    func unnamedError() async throws {
+        struct Chunk: Decodable, Sendable { let choices: [String] }
+        struct Fault: Decodable, Error, Equatable { let error: [String: String] }
+        let fault = #"{"error":{"message":"quota exceeded"}}"#
+        server.on("/feed", .events(#"{"choices":["a"]}"#, TestEvent(fault), "[DONE]"))
+        var typed = agent.events(GetFeed(), as: EventTypes<Chunk>.any.ending(at: "[DONE]")).makeAsyncIterator()
+        #expect(try await typed.next()?.choices == ["a"])
+        let unread = await #expect(throws: StreamingError.self) { try await typed.next() }
+        #expect(unread?.code == .decodingFailed && unread?.element == 2)
+        let types = EventTypes<String>().otherwise { event in
+            let data = Data(event.data.utf8)
+            if let fault = try? JSONDecoder().decode(Fault.self, from: data) { throw fault }
+            return event.data
+        }.ending(at: "[DONE]")
+        var thrown = agent.events(GetFeed(), as: types).makeAsyncIterator()
+        _ = try await thrown.next()
+        let error = await #expect(throws: StreamingError.self) { try await thrown.next() }
+        #expect(error?.underlying as? Fault == Fault(error: ["message": "quota exceeded"]))
+    }
+
+    @Test("an event beyond the limit ends a reconnecting stream with an error, instead of being requested forever")
+    func oversizedEvent() async throws {
+        server.on("/feed", .events(TestEvent("a", id: "1"), TestEvent(String(repeating: "x", count: 500), id: "2")))
+        let stream = agent.events(
+            Call(.get, "feed"), EventOptions(reconnection: .immediate, maximumEventBytes: 100))
+        var events = stream.makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        let error = await #expect(throws: StreamingError.self) { try await events.next() }
+        #expect(error?.code == .elementTooLong)
+        #expect(try await events.next() == nil && server.received.count == 1)
+    }
+
+    @Test("the app's own ID, in any case, is replaced by the IDs of the events")
+    func ownID() async throws {
+        server.enqueue(.events("a"), .events(TestEvent("b", id: "7")), .status(204))
+        let call = Call<HTTPBody>(.get, "feed") { $0.headers = ["last-event-id": "5"] }
+        let stream = agent.events(call, EventOptions(reconnection: .immediate))
+        #expect(try await stream.all().map(\.data) == ["a", "b"])
+        #expect(server.received.map { $0.headers.values(of: .lastEventID) } == [["5"], ["5"], ["7"]])
     }
 }
