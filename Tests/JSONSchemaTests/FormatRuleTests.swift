@@ -48,6 +48,50 @@ struct FormatRuleTests {
     }
 
     @Test(
+        "a label in Punycode counts as its characters, in any case, and has only one spelling (RFC 5891, section 5.3)",
+        arguments: [
+            ("xn--bcher-kva.example", true), ("XN--BCHER-KVA.example", true), ("xn--NXASMQ6B", true), ("xn--7a", false),
+            ("xn--0ca24w", false), ("xn--example-", false), ("xn---9uc", false), ("xn--bcher-kvaa", true),
+            ("xn--", false), ("xn--mnchen-3ya.de", true), ("xn--munchen-gie.de", false), ("ab--cd", false),
+            ("a..b", false), (String(repeating: "a", count: 63) + ".de", true),
+            (String(repeating: "a", count: 64) + ".de", false),
+            (Array(repeating: String(repeating: "a", count: 63), count: 4).joined(separator: "."), false),
+        ])
+    func punycode(name: String, isName: Bool) throws {
+        for format in ["hostname", "idn-hostname"] { #expect(try fits(format, name) == isName, "\(format) \(name)") }
+        #expect(try fits("idn-email", "a@\(name)") == isName, "\(name)")
+    }
+
+    @Test(
+        "each occurrence of a joiner and of a character with a rule is checked (RFC 5892, appendix A)",
+        arguments: [
+            ("\u{915}\u{94D}\u{200C}\u{937}", true), ("\u{915}\u{94D}\u{200C}\u{937}a\u{200C}b", false),
+            ("\u{915}\u{94D}\u{200D}\u{937}", true), ("\u{915}\u{200D}\u{937}", false), ("l\u{B7}l", true),
+            ("l\u{B7}a", false),
+            ("\u{375}\u{3B2}", true), ("\u{375}a", false), ("\u{30FB}\u{30A2}", true), ("a\u{30FB}b", false),
+            ("\u{628}\u{660}\u{6F0}", false), ("\u{628}\u{660}", true), ("\u{A1}", false), ("\u{1D100}", false),
+        ])
+    func contexts(name: String, isName: Bool) throws {
+        #expect(try fits("idn-hostname", name) == isName, "\(name)")
+    }
+
+    @Test(
+        "an IRI has the parts of RFC 3987",
+        arguments: [
+            ("http://[v1.fe80::a+en1]:80/", true), ("http://[v.x]/", false), ("http://[vG.x]/", false),
+            ("http://[::1.2.3.4]/", true), ("http://[::01.2.3.4]/", false), ("http://999.1.1.1/", true),
+            ("http://us\u{E9}r:p\u{FC}@\u{4F8B}.jp/\u{FC}?\u{FC}#\u{FC}", true), ("http://e.com/?\u{E000}", true),
+            ("http://e.com/\u{E000}", false), ("http://e.com/#\u{E000}", false), ("http://e.com/\u{FFFE}", false),
+            ("http://e.com/%zz", false), ("http://e.com/a b", false), ("http://e.com:8a/", false), ("//e.com", false),
+            ("urn:\u{E9}", true), ("1http://e.com", false), ("http://e.com/\u{1FFFE}", false), ("http://[::1", false),
+        ])
+    func internationalURIs(text: String, isIRI: Bool) throws {
+        #expect(try fits("iri", text) == isIRI, "\(text)")
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { #expect(try fits("uri", text) == isIRI, "\(text)") }
+        #expect(try fits("iri-reference", text) == (isIRI || text == "//e.com"), "\(text)")
+    }
+
+    @Test(
         "the domain and the local part of an international address follow the rules of names and of RFC 5321",
         arguments: [
             ("user@-example.com", false), ("user@ex_ample.com", false), ("user..name@example.com", false),

@@ -23,8 +23,11 @@ enum HostnameFormat {
         }
         // Labels with two hyphens at this position are reserved, except for Punycode.
         guard label.prefix(2).map({ $0 | 0x20 }) == Array("xn".utf8) else { return nil }
-        guard let decoded = Punycode.decode(Array(label.dropFirst(4))), decoded.contains(where: { !$0.isASCII }),
-            InternationalLabel(decoded).isValid
+        // The case of Punycode doesn't matter, but another text for the same characters isn't Punycode (RFC 5891,
+        // section 5.3).
+        let text = label.dropFirst(4).map(ASCII.lowercase)
+        guard let decoded = Punycode.decode(text), decoded.contains(where: { !$0.isASCII }),
+            Punycode.encode(decoded).map({ Array($0.utf8) }) == text, InternationalLabel(decoded).isValid
         else { return nil }
         return decoded
     }
