@@ -7,12 +7,13 @@ import ErrandTestSupport
 enum FilterConformance {
     static func cases(
         for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
-        samples: [LawExchange] = [], secrets: [String] = [],
+        samples: [LawExchange] = [], secrets: [String] = [], another: (@Sendable () throws -> any Filter)? = nil,
         laws: LawOptions = LawOptions(rounds: LawBudget.fewRounds, budget: LawBudget.duration),
         knownLimitations limitations: [KnownLimitation] = []
     ) -> [PluginConformanceCase] {
         ErrandConformance.FilterConformance.cases(
-            for: make, effects: effects, samples: samples, secrets: secrets, laws: laws, knownLimitations: limitations
+            for: make, effects: effects, samples: samples, secrets: secrets, another: another, laws: laws,
+            knownLimitations: limitations
         ).filter { LawBudget.includes($0.name) }
     }
 

@@ -77,6 +77,12 @@ private func effectCases() -> [[PluginConformanceCase]] {
     return [moved, strict]
 }
 
+private func userCases() -> [PluginConformanceCase] {
+    let cases = FilterConformance.cases(
+        for: { TenantHeader(tenant: "shop") }, another: { TenantHeader(tenant: "bank") })
+    return cases
+}
+
 private struct SumFilter: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }

@@ -21,12 +21,12 @@ struct HouseFilter: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String, effects: [FilterEffect] = [], secrets: [String] = [],
-        knownLimitations limitations: [KnownLimitation] = [],
+        another: (@Sendable () throws -> any Filter)? = nil, knownLimitations limitations: [KnownLimitation] = [],
         _ make: @escaping @Sendable () throws -> any Filter
     ) {
         testDescription = name
         cases = FilterConformance.cases(
-            for: make, effects: effects, secrets: secrets,
+            for: make, effects: effects, secrets: secrets, another: another,
             laws: LawOptions(rounds: LawBudget.rounds, budget: LawBudget.duration),
             knownLimitations: limitations, within: LawBudget.duration, gracePeriod: .seconds(300)
         ).filter { LawBudget.includes($0.name) }
@@ -37,9 +37,16 @@ extension HouseFilter {
     private static let key = "filter-key-51d0"
     private static let quick = RetryPolicy(backoff: Backoff(base: .milliseconds(1), maximumDelay: .milliseconds(5)))
 
+    private static func fields(key: String) -> any Filter {
+        let headers: HTTPHeaders = ["X-Key": key]
+        return .headers(headers.sensitive("X-Key"))
+    }
+
     static let all: [HouseFilter] = [
         HouseFilter("a filter that does nothing") { .closure { exchange, next in try await next(exchange) } },
-        HouseFilter("authentication", secrets: [key]) { .authentication(.bearer(key)) },
+        HouseFilter("authentication", secrets: [key], another: { .authentication(.bearer("another")) }) {
+            .authentication(.bearer(key))
+        },
         HouseFilter("cache, timed") { .cache(.memory(), policy: .timed(.seconds(60))) },
         HouseFilter("cache, HTTP") { .cache(.memory(), policy: .http()) },
         HouseFilter("coalescing") { .coalescing },
@@ -66,10 +73,7 @@ extension HouseFilter {
         HouseFilter("query and signature", secrets: [key]) {
             .urls(.query(["app": "shop"]), .sign(key: SigningKey(key)))
         },
-        HouseFilter("headers", secrets: [key]) {
-            let headers: HTTPHeaders = ["X-Key": key]
-            return .headers(headers.sensitive("X-Key"))
-        },
+        HouseFilter("headers", secrets: [key], another: { fields(key: "another") }) { fields(key: key) },
         HouseFilter(
             "OAuth, with proofs", effects: [.error], secrets: [key],
             knownLimitations: [

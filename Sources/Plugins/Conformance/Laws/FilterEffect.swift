@@ -10,10 +10,13 @@ public import Errand
 /// authenticates requests may change the URL, the body, and well-known fields. If you pass an effect on the request,
 /// the filter may make only the changes that you list.
 public struct FilterEffect: Sendable, Hashable {
+    /// How long a value of a field stays the same.
+    enum Lifetime: Hashable { case call, attempt }
     enum Kind: Hashable { case method, url, headers, body, timeout, priority, delivery, tags, response, error }
 
     let kind: Kind?
     var names: Set<HTTPHeaderName> = []
+    var lifetime: Lifetime?
     /// The methods of requests that the filter may repeat.
     var methods: Set<HTTPMethod> = []
     var isResponding = false
@@ -45,6 +48,20 @@ public struct FilterEffect: Sendable, Hashable {
         effect.names = Set(names)
         return effect
     }
+    /// The filter sets these fields to a value that it chooses for each call, such as an idempotency key. All attempts
+    /// and redirects of the call have the same value. Only these fields may change, as with ``headers(_:)``.
+    public static func headersPerCall(_ names: HTTPHeaderName...) -> FilterEffect {
+        var effect = FilterEffect(.headers)
+        (effect.names, effect.lifetime) = (Set(names), .call)
+        return effect
+    }
+    /// The filter sets these fields to a new value in each attempt and after each redirect, such as a nonce. Only these
+    /// fields may change, as with ``headers(_:)``.
+    public static func headersPerAttempt(_ names: HTTPHeaderName...) -> FilterEffect {
+        var effect = FilterEffect(.headers)
+        (effect.names, effect.lifetime) = (Set(names), .attempt)
+        return effect
+    }
     /// The filter can repeat requests with these methods, regardless of their outcome.
     public static func repeats(_ methods: HTTPMethod...) -> FilterEffect {
         var effect = FilterEffect(nil)
@@ -71,6 +88,10 @@ struct Permissions: Sendable {
     let isListed: Bool
     let kinds: Set<FilterEffect.Kind>
     let names: Set<HTTPHeaderName>
+    /// The fields whose value belongs to a call.
+    let namesPerCall: Set<HTTPHeaderName>
+    /// The fields with a new value in each attempt.
+    let namesPerAttempt: Set<HTTPHeaderName>
     let repeated: Set<HTTPMethod>
     let mayRespond: Bool
     /// With `.responds`, the filter may respond to any request without sending it.
@@ -82,6 +103,8 @@ struct Permissions: Sendable {
         self.traits = traits
         kinds = Set(effects.compactMap(\.kind))
         names = effects.reduce(into: []) { $0.formUnion($1.names) }
+        namesPerCall = effects.filter { $0.lifetime == .call }.reduce(into: []) { $0.formUnion($1.names) }
+        namesPerAttempt = effects.filter { $0.lifetime == .attempt }.reduce(into: []) { $0.formUnion($1.names) }
         repeated = effects.reduce(into: []) { $0.formUnion($1.methods) }
         isListed = !kinds.isDisjoint(with: [.method, .url, .headers, .body])
         mayRespond =

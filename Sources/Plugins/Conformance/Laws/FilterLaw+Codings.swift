@@ -21,6 +21,7 @@ extension FilterLaw {
             let chunks = [String(text.prefix(half)), String(text.dropFirst(half))].filter { !$0.isEmpty }
             exchange.body = random.pick([
                 .text(text), .text(text), .stream(chunks, isReplayable: true), .stream(chunks, isReplayable: false),
+                .stream(chunks, isReplayable: true, hasLength: true), .stream(chunks, hasLength: true),
             ])
             exchange.headers[.contentType] = "text/plain"
             exchange.headers[.contentEncoding] = random.pick([nil, nil, "x-law", "br", "gzip, x-law", "x-law, gzip"])

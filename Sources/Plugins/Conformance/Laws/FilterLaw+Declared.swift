@@ -106,12 +106,13 @@ extension FilterLaw {
             let method = random.pick([HTTPMethod.post, .put, .patch])
             return [
                 LawExchange(
-                    method, LawExchange.randomURL(&random), body: .stream(["law", "b"], isReplayable: random.isTrue()))
+                    method, LawExchange.randomURL(&random),
+                    body: .stream(["law", "b"], isReplayable: random.isTrue(), hasLength: random.isTrue()))
             ]
         }
     ) { bench, exchanges in
         for exchange in exchanges {
-            guard case .stream(let chunks, _) = exchange.body, !exchange.body.text.isEmpty else { continue }
+            guard case .stream(let chunks, _, _) = exchange.body, !exchange.body.text.isEmpty else { continue }
             var fields: [HTTPHeaders] = []
             for body in [.text(chunks.joined()), .text(chunks.joined()), .text(""), exchange.body] as [LawBody] {
                 // A new filter for each request, because a filter may number its signatures.

@@ -267,11 +267,18 @@ extension FilterLaw {
         advice: """
             Pass on the exchange that you received, so observers, checks and staged work stay with it. Set \
             `reportsProgress` to false only if you report the progress yourself. Before you repeat a request, call \
-            `discardStagedWork(after:)`.
-            """
+            `discardStagedWork(after:)`, with the count before the first attempt.
+            """,
+        exchanges: { random in
+            var exchanges = LawExchange.story(&random)
+            var branch = random.branch
+            if branch.isTrue(0.3) { exchanges[exchanges.count - 1].fail(&branch) }
+            return exchanges
+        }
     ) { bench, exchanges in
         for pair in try await bench.pairs(exchanges) {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
+            if let violation = confusedWork(pair) { return violation }
             let sends = came.sends.count
             // Skips repeated requests, and below those with a changed body, because they have their own progress. Detached
             // requests, such as the refresh of a stored response, don't belong to the call.
@@ -288,6 +295,37 @@ extension FilterLaw {
                     expected: "checks and staged work: \(expected.work.sorted().joined(separator: ", "))",
                     came: came.work.sorted().joined(separator: ", "))
             }
+        }
+        return nil
+    }
+
+    /// After a repetition, only the work for the accepted response may be committed, and other work not discarded.
+    private static func confusedWork(_ pair: LawBench.Pair) -> LawViolation? {
+        let (exchange, came) = (pair.exchange, pair.came)
+        guard came.sends.count > pair.expected.sends.count, !came.sends.contains(where: \.isDetached),
+            !exchange.replies.contains(where: \.isRedirect), came.outcome.response != nil
+        else { return nil }
+        func count(_ text: String) -> Int { came.work.count { $0 == text } }
+        if count("outside committed") == 0 {
+            return LawViolation(
+                expected: "the work that an earlier filter staged to be committed, after \(came.sends.count) requests",
+                came: "it was discarded")
+        }
+        // A response with one of these statuses isn't a part of another response.
+        let unused = came.sends.indices.dropLast().count { index in
+            let reply = exchange.reply(to: index + 1)
+            return reply.failure == nil && (reply.status >= 400 || reply.status == 202)
+        }
+        let committed = count("inside committed")
+        if committed > came.sends.count - unused {
+            return LawViolation(
+                expected: "the work for the accepted response to be committed, after \(came.sends.count) requests",
+                came: "the work for \(committed) responses was committed")
+        }
+        if committed == 0, !pair.permissions.mayRespond, !pair.permissions.kinds.contains(.response) {
+            return LawViolation(
+                expected: "the work for the accepted response to be committed, after \(came.sends.count) requests",
+                came: "it was discarded")
         }
         return nil
     }

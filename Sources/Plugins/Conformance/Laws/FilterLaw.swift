@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// A rule about what a filter must not change. It's tested by running random exchanges with and without the filter.
 ///
-/// ``FilterConformance/cases(for:effects:samples:secrets:laws:knownLimitations:within:gracePeriod:)`` includes all laws, so you
+/// ``FilterConformance/cases(for:effects:samples:secrets:another:laws:knownLimitations:within:gracePeriod:)`` includes all laws, so you
 /// don't have to use this type. A law's failure contains a test with the simplest exchange that breaks it. You can
 /// paste this test:
 ///
@@ -34,7 +34,8 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     /// All laws, in the order in which they run.
     public static let all = [
         request, distinction, coding, count, repetition, response, arrival, bystanders, concurrency, time, release,
-        separation, history, abandonment, acceptance, coherence, recovery,
+        separation, history, abandonment, acceptance, coherence, recovery, lookalikes, users, attempts, resending,
+        redirects,
         ending, live, setback, endurance, errors, credentials, signatures, pauses,
     ]
 
@@ -46,18 +47,21 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - make: Creates a filter without shared state.
     ///   - effects: The changes that the filter makes on purpose. By default, they're derived from its traits.
+    ///   - another: Creates the same filter for another user. By default, the filter has no user.
     ///   - exchanges: The consecutive calls. A law that compares calls needs two.
     public func check(
-        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], _ exchanges: LawExchange...
+        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
+        another: (@Sendable () throws -> any Filter)? = nil, _ exchanges: LawExchange...
     ) async throws {
-        try await check(make, effects: effects, all: exchanges)
+        try await check(make, effects: effects, another: another, all: exchanges)
     }
 
     package func check(
-        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], all exchanges: [LawExchange]
+        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
+        another: (@Sendable () throws -> any Filter)? = nil, all exchanges: [LawExchange]
     ) async throws {
         let filters = FilterBench(make: make, secrets: [], gracePeriod: .seconds(5))
-        let bench = LawBench(filters: filters, effects: effects)
+        let bench = LawBench(filters: filters, effects: effects, another: another)
         guard let violation = try await confirmed(bench, exchanges) else { return }
         throw ConformanceFailure(expected: violation.expected, came: violation.came).named(name)
     }
@@ -92,6 +96,8 @@ struct LawViolation: Sendable {
 struct LawBench: Sendable {
     let filters: FilterBench
     let effects: [FilterEffect]
+    /// Creates the filter for another user.
+    var another: (@Sendable () throws -> any Filter)?
     /// Exchanges that the filter reacts to.
     var samples: [LawExchange] = []
     /// How long the run must be idle before the clock advances.
@@ -99,13 +105,15 @@ struct LawBench: Sendable {
 
     func control() -> LawRun { LawRun(nil, patience: patience, bench: filters) }
 
-    /// `outside` filters run before the tested filter.
+    /// `outside` filters run before the tested filter, and `inside` filters after it. `make` creates the tested filter;
+    /// by default, it's the author's first closure.
     func subject(
-        date: Date? = nil, outside: [any Filter] = []
+        date: Date? = nil, outside: [any Filter] = [], inside: [any Filter] = [],
+        _ make: (@Sendable () throws -> any Filter)? = nil
     ) throws -> (run: LawRun, permissions: Permissions) {
-        let filter = try filters.make()
+        let filter = try (make ?? filters.make)()
         let traits = filter.lawTraits(for: LawRequest(LawCall(LawExchange())))
-        let run = LawRun(filter, outside: outside, patience: patience, bench: filters, date: date)
+        let run = LawRun(filter, outside: outside, inside: inside, patience: patience, bench: filters, date: date)
         return (run, Permissions(effects, traits: traits))
     }
 
@@ -158,5 +166,6 @@ extension FilterLaw: RandomLaw {
 
     func arguments(_ bench: LawBench) throws -> String {
         "{ \(type(of: try bench.filters.make()))() }" + (bench.effects.isEmpty ? "" : ", effects: effects")
+            + (bench.another == nil ? "" : ", another: another")
     }
 }

@@ -72,8 +72,9 @@ public enum LawBody: Sendable, Hashable {
     case text(String)
     /// Bytes in memory that aren't necessarily UTF-8.
     case bytes([UInt8])
-    /// A stream of chunks. A request body can be read again if `isReplayable` is `true`.
-    case stream([String], isReplayable: Bool = false)
+    /// A stream of chunks. A request body can be read again if `isReplayable` is `true`. The length is known if
+    /// `hasLength` is `true`.
+    case stream([String], isReplayable: Bool = false, hasLength: Bool = false)
     /// A response's stream whose second chunk arrives only after the caller has received the first.
     case awaitedStream([String])
 
@@ -84,7 +85,7 @@ public enum LawBody: Sendable, Hashable {
         case .none: ""
         case .text(let text): text
         case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
-        case .stream(let chunks, _), .awaitedStream(let chunks): chunks.joined()
+        case .stream(let chunks, _, _), .awaitedStream(let chunks): chunks.joined()
         }
     }
 }
@@ -173,8 +174,9 @@ extension LawBody {
         case .none: ".none"
         case .text(let text): ".text(\(LawCode.text(text)))"
         case .bytes(let bytes): ".bytes(\(bytes))"
-        case .stream(let chunks, let isReplayable):
-            ".stream(\(LawCode.list(chunks))\(isReplayable ? ", isReplayable: true" : ""))"
+        case .stream(let chunks, let isReplayable, let hasLength):
+            ".stream(\(LawCode.list(chunks))\(isReplayable ? ", isReplayable: true" : "")"
+                + "\(hasLength ? ", hasLength: true" : ""))"
         case .awaitedStream(let chunks): ".awaitedStream(\(LawCode.list(chunks)))"
         }
     }

@@ -35,7 +35,9 @@ final class LawProbe: Filter {
                 http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
                 priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
                 tags: call.exchange.tags.map { $0.read(exchange.tags) },
-                isTrusted: exchange.isTrusted, hasTaskValue: LawTaskValue.isSet,
+                isTrusted: exchange.isTrusted, users: exchange.userMarks,
+                resource: exchange.tags[ResourceURL.self]?.absoluteString ?? exchange.http.urlText,
+                hasTaskValue: LawTaskValue.isSet,
                 connects: exchange.transport is any ConnectingTransport,
                 isDetached: exchange.activity.kind == .background,
                 begin: LawTrace.Moment(time: exchange.time.now))

@@ -11,15 +11,16 @@ final class LawRun: Sendable {
     let patience: Duration
 
     init(
-        _ filter: (any Filter)?, outside: [any Filter] = [], accessories: [any Accessory] = [], patience: Duration,
-        bench: FilterBench, date: Date? = nil
+        _ filter: (any Filter)?, outside: [any Filter] = [], inside: [any Filter] = [],
+        accessories: [any Accessory] = [], patience: Duration, bench: FilterBench, date: Date? = nil
     ) {
         self.patience = patience
         clock = LawClock(date: date)
         server = LawServer(clock)
         var configuration = AgentConfiguration(baseURL: FilterBench.origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
-        configuration.filters = [LawProbe(.call)] + outside + (filter.map { [$0] } ?? []) + [LawProbe(.wire)]
+        configuration.filters =
+            [LawProbe(.call)] + outside + (filter.map { [$0] } ?? []) + inside + [LawProbe(.wire)]
         configuration.accessories = [LawEvents(clock)] + accessories
         agent = NetworkAgent(configuration: configuration, transport: server, time: clock)
     }
@@ -79,6 +80,17 @@ final class LawRun: Sendable {
         call.canBeCancelled { task.cancel() }
         start.open()
         return task
+    }
+
+    /// Runs calls at the same time, and advances the clock until all have ended.
+    func finish(_ calls: [LawCall]) async {
+        let tasks = calls.map { launch($0) }
+        let driver = Task { [clock, server, patience] in
+            try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
+            for task in tasks { task.cancel() }
+        }
+        for task in tasks { await task.value }
+        driver.cancel()
     }
 
     private static func outcome(of call: LawCall, on agent: NetworkAgent) async -> LawTrace.Outcome {
@@ -264,9 +276,16 @@ struct LawRequest: Request {
         switch call.exchange.body {
         case .none: return .none
         case .text, .bytes: return .data(call.exchange.body.data, contentType: type)
-        case .stream(let chunks, true):
-            return .stream(contentType: type) { HTTPBody(source: call.keep(LawSource(chunks, of: call))) }
-        case .stream(let chunks, false), .awaitedStream(let chunks):
+        case .stream(let chunks, true, let hasLength):
+            let length = hasLength ? Int64(call.exchange.body.data.count) : nil
+            return .stream(length: length, contentType: type) {
+                HTTPBody(length: length, source: call.keep(LawSource(chunks, of: call)))
+            }
+        case .stream(let chunks, false, let hasLength):
+            let length = hasLength ? Int64(call.exchange.body.data.count) : nil
+            return .stream(
+                HTTPBody(length: length, source: call.keep(LawSource(chunks, of: call))), contentType: type)
+        case .awaitedStream(let chunks):
             return .stream(HTTPBody(source: call.keep(LawSource(chunks, of: call))), contentType: type)
         }
     }

@@ -69,12 +69,13 @@ final class LawServer: ConnectingTransport {
     private func body(of reply: LawReply, for call: LawCall, isCollected: Bool) -> HTTPBody {
         let isStreamed = call.exchange.isStreamed
         switch reply.body {
-        case .stream(let chunks, _) where isStreamed, .awaitedStream(let chunks) where isStreamed:
+        case .stream(let chunks, _, _) where isStreamed, .awaitedStream(let chunks) where isStreamed:
             let isAwaiting = if case .awaitedStream = reply.body { true } else { false }
             let source = LawSource(
                 chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
                 cancelsAfterFirst: call.exchange.cancellation == .whileReading, arrival: call.arrival, clock: clock)
-            return HTTPBody(source: call.keep(source))
+            let isCounted = if case .stream(_, _, true) = reply.body { true } else { false }
+            return HTTPBody(length: isCounted ? Int64(reply.body.data.count) : nil, source: call.keep(source))
         default:
             let data = reply.body.data
             if reply.failure != nil || isStreamed || isCollected || call.arrival == .atOnce || data.isEmpty {

@@ -13,6 +13,10 @@ struct LawTrace: Sendable {
         /// The values of the exchange's own tags.
         var tags: [String] = []
         var isTrusted: Bool
+        /// The users to whom the response belongs.
+        var users: Set<UserMark> = []
+        /// The URL of the resource, without the parts that a filter left out for caches.
+        var resource = ""
         var hasTaskValue = true
         var connects = true
         /// Whether the request belongs to detached work, such as the refresh of a stored response.

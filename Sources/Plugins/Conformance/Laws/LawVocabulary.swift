@@ -173,6 +173,9 @@ extension LawExchange {
             url = url.replacing(LawVocabulary.origin, with: random.pick(LawVocabulary.forms), maxReplacements: 1)
         }
         if random.isTrue(0.05) { url += "#law" }
+        if case .stream(let chunks, let isReplayable, _) = body, random.isTrue() {
+            body = .stream(chunks, isReplayable: isReplayable, hasLength: true)
+        }
         if case .text = body, random.isTrue(0.2) {
             let isText = random.isTrue()
             body = isText ? .text(random.pick(LawVocabulary.fragileTexts)) : .bytes(random.pick(LawVocabulary.bytes))
@@ -289,11 +292,15 @@ extension LawExchange {
                 exchange.headers = HTTPHeaders(fields)
             }
         }
-        if case .stream = body { add { $0.body = .text(body.text) } }
+        if case .stream(let chunks, let isReplayable, let hasLength) = body {
+            add { $0.body = .text(body.text) }
+            if hasLength { add { $0.body = .stream(chunks, isReplayable: isReplayable) } }
+        }
         if !["", "a", "{}"].contains(body.text) {
             switch body {
             case .text: add { $0.body = .text(headers[.contentType] == "application/json" ? "{}" : "a") }
-            case .stream(_, let isReplayable): add { $0.body = .stream(["a"], isReplayable: isReplayable) }
+            case .stream(_, let isReplayable, let hasLength):
+                add { $0.body = .stream(["a"], isReplayable: isReplayable, hasLength: hasLength) }
             default: break
             }
         }
@@ -437,16 +444,30 @@ extension LawExchange {
             if sample.url != plain.url { url = sample.url }
             isStrict = isStrict || sample.isStrict
         }
+        defer {
+            // Without the filter, this body can't be sent again.
+            let isSentAgain = isRepeated || replies.contains(where: \.isRedirect)
+            if isSentAgain, case .stream(_, false, _) = body { body = .text(body.text) }
+        }
         if sample.replies == plain.replies { return }
         for index in replies.indices where replies[index].failure == nil && !replies[index].isRedirect {
             replies[index].resemble(sample.reply(to: index + 1), isStreamed: isStreamed, onlyFields: onlyFields)
         }
     }
 
+    /// Adds a reply after which filters repeat a request.
+    mutating func fail(_ random: inout LawRandom) {
+        (isRefused, isDropped, cancellation, deadline) = (false, false, nil, nil)
+        if case .stream(_, false, _) = body { body = .text("law") }
+        let failed = LawReply(random.pick([202, 401, 408, 425, 429, 500, 502, 503, 503, 503, 504]))
+        replies = [failed, LawReply(body: isStreamed ? .stream(["law"]) : .text("law"))]
+        if method == .head || method == .options { method = .get }
+    }
+
     mutating func redirect(_ random: inout LawRandom) {
         let origin = random.pick([LawVocabulary.origin, LawVocabulary.foreignOrigins[0]])
         let location: HTTPHeaders = [.location: "\(origin)/v1/there"]
         replies = [LawReply(method == .get ? random.pick([302, 307]) : 307, headers: location), LawReply()]
-        if case .stream(_, false) = body { body = .text("law") }
+        if case .stream(_, false, _) = body { body = .text("law") }
     }
 }

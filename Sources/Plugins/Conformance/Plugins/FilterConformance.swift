@@ -33,6 +33,8 @@ public enum FilterConformance {
     ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors, or
     ///     descriptions, and must not reach another origin. The secrets in the cases' own requests are always checked.
     ///     Defaults to an empty list.
+    ///   - another: Creates the same filter for another user, for example with another key or tenant. A law then tests
+    ///     that a cache doesn't return one user's response to the other. By default, the filter has no user.
     ///   - laws: How thoroughly to test each ``FilterLaw``. Defaults to a hundred rounds, and at most a minute for all
     ///     laws.
     ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They are skipped,
@@ -41,7 +43,7 @@ public enum FilterConformance {
     ///   - gracePeriod: How long a call's objects may stay in memory after the call. Defaults to 30 seconds.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
-        samples: [LawExchange] = [], secrets: [String] = [],
+        samples: [LawExchange] = [], secrets: [String] = [], another: (@Sendable () throws -> any Filter)? = nil,
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
@@ -64,7 +66,7 @@ public enum FilterConformance {
         }
         let bench = LawBench(
             filters: FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod), effects: effects,
-            samples: samples)
+            another: another, samples: samples)
         let all = laws.rounds > 0 ? FilterLaw.all : []
         return
             (cases
