@@ -74,7 +74,7 @@ extension AccessoryLaw {
     }
 
     /// Returns an output that doesn't change any more, because an accessory may write it in its own task.
-    private static func settled(
+    static func settled(
         _ bench: AccessoryBench, _ output: @Sendable () async throws -> String, _ pause: Duration
     ) async throws -> String {
         try await bench.filters.pause()

@@ -165,7 +165,7 @@ extension AccessoryLaw {
     }
 
     /// Whether a text contains a number, with or without separators.
-    private static func shows(_ text: String, _ number: Int) -> Bool {
+    static func shows(_ text: String, _ number: Int) -> Bool {
         let digits = "\(number)"
         let parts = [digits] + [",", ".", "'", " ", "_"].map { "\(digits.dropLast(3))\($0)\(digits.suffix(3))" }
         return parts.contains { part in

@@ -11,7 +11,7 @@ struct AccessoryLaw: RandomLaw {
 
     static let all = [
         conservation, secrecy, order, thrift, rest, crowd, totals, outcome, echo, balance, presence, lines, threads,
-        numbers, transfers,
+        numbers, transfers, turns, repeats,
     ]
 
     static let patience: [Duration] = [.milliseconds(5), .milliseconds(25), .milliseconds(100)]

@@ -131,8 +131,11 @@ final class BenchProbe: Filter {
 
 /// An accessory that counts the activities that are still in memory.
 final class BenchWitness: Accessory {
+    let maximumBodyBytes: Int
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
+
+    init(maximumBodyBytes: Int = 0) { self.maximumBodyBytes = maximumBodyBytes }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .willStart = event else { return }
