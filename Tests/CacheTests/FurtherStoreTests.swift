@@ -162,7 +162,8 @@ struct FurtherStoreTests {
 
     @Test("a case rejects a store that loses its first secret in a race, even after it's reopened")
     func persistence() async throws {
-        let each = try #require(CacheStoreSuite.persistentCases.last)
+        let each = try #require(
+            CacheStoreSuite.persistentCases.first { $0.description == "a secret from concurrent first calls persists" })
         let shared = FaultyDictionary(.racingSecret)
         await #expect(throws: CacheStoreSuite.Failure.self) { try await each.run { shared } }
         let right = FaultyDictionary(nil)

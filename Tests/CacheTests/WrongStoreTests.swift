@@ -230,7 +230,7 @@ private final class BoundedStore: CacheStore {
 
     private func cost(_ item: (key: CacheKey, entry: CacheEntry)) -> Int {
         let body = Int(item.entry.body.length ?? 0)
-        return fault == .ignoresKeys ? body : body + item.key.text.utf8.count + item.entry.head.url.utf8.count
+        return fault == .ignoresKeys ? body : body + item.key.text.utf8.count + item.entry.head.encoded().count
     }
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {

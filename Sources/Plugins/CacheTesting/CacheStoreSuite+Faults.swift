@@ -223,7 +223,7 @@ extension CacheStoreSuite {
     ]
 
     /// Writes an entry and removes it meanwhile. The removal may wait for the store.
-    private static func write(
+    static func write(
         _ source: HeldBody, _ key: CacheKey, in store: any CacheStore,
         removing remove: @escaping @Sendable () async throws -> Void
     ) async throws {
@@ -254,39 +254,43 @@ extension CacheStoreSuite {
     ///     try await test.run { DiskStore(at: directory) }
     /// }
     /// ```
-    public static let persistentCases: [Case] = [
-        Case(
-            description: "entries and the secret persist when the store is opened again",
-            opening: { make in
-                let (first, bytes) = (try await make(), Data((0..<90_000).map { UInt8(truncatingIfNeeded: $0 &* 5) }))
-                let secret = try await first.secret()
-                try await first.store(try entry(bytes, tags: ["t"], partition: "p"), for: CacheKey("long"))
-                try await first.store(try entry("short"), for: CacheKey("short"))
-                try await first.store(try entry("gone"), for: CacheKey("gone"))
-                try await first.remove(CacheKey("gone"))
-                let second = try await make()
-                try expect(try await second.secret() == secret, "the secret differs from the first one")
-                try expect(
-                    try await data(CacheKey("long"), in: second) == bytes,
-                    "the entry with a long body is missing or differs")
-                try expect(
-                    try await second.entry(for: CacheKey("long"))?.head.tags == ["t"], "the entry's tags are missing")
-                try expect(
-                    try await text(CacheKey("short"), in: second) == "short",
-                    "the entry with a short body is missing or differs")
-                try expect(try await second.entry(for: CacheKey("gone")) == nil, "a removed entry exists again")
-                try await second.removeAll { $0.tags.contains("t") }
-                try expect(try await make().entry(for: CacheKey("long")) == nil, "a removed entry exists again")
-            }),
-        Case(
-            description: "a secret from concurrent first calls persists",
-            opening: { make in
-                let secret = try await firstSecret(of: try await make())
-                try expect(
-                    try await firstSecret(of: try await make()) == secret,
-                    "the secret differs after the store was opened again")
-            }),
-    ]
+    public static let persistentCases: [Case] =
+        [
+            Case(
+                description: "entries and the secret persist when the store is opened again",
+                opening: { make in
+                    let (first, bytes) = (
+                        try await make(), Data((0..<90_000).map { UInt8(truncatingIfNeeded: $0 &* 5) })
+                    )
+                    let secret = try await first.secret()
+                    try await first.store(try entry(bytes, tags: ["t"], partition: "p"), for: CacheKey("long"))
+                    try await first.store(try entry("short"), for: CacheKey("short"))
+                    try await first.store(try entry("gone"), for: CacheKey("gone"))
+                    try await first.remove(CacheKey("gone"))
+                    let second = try await make()
+                    try expect(try await second.secret() == secret, "the secret differs from the first one")
+                    try expect(
+                        try await data(CacheKey("long"), in: second) == bytes,
+                        "the entry with a long body is missing or differs")
+                    try expect(
+                        try await second.entry(for: CacheKey("long"))?.head.tags == ["t"],
+                        "the entry's tags are missing")
+                    try expect(
+                        try await text(CacheKey("short"), in: second) == "short",
+                        "the entry with a short body is missing or differs")
+                    try expect(try await second.entry(for: CacheKey("gone")) == nil, "a removed entry exists again")
+                    try await second.removeAll { $0.tags.contains("t") }
+                    try expect(try await make().entry(for: CacheKey("long")) == nil, "a removed entry exists again")
+                }),
+            Case(
+                description: "a secret from concurrent first calls persists",
+                opening: { make in
+                    let secret = try await firstSecret(of: try await make())
+                    try expect(
+                        try await firstSecret(of: try await make()) == secret,
+                        "the secret differs after the store was opened again")
+                }),
+        ] + reopenings
 
     /// The cases for stores with a size limit, which may drop any entry to stay within it. `makeStore` must create a
     /// store with a limit of 1,000,000 bytes.
@@ -307,10 +311,18 @@ extension CacheStoreSuite {
         },
         Case(description: "replaced, removed and failed entries don't count toward the limit") { store in
             let key = CacheKey("changing")
-            for way in ["replaced", "removed", "removed with others", "not stored, because their bodies failed"] {
+            let ways = [
+                "replaced", "removed", "removed with others", "not stored, because their bodies failed",
+                "updated", "updated with longer and shorter heads",
+            ]
+            for way in ways {
                 try await store.store(try entry("kept", path: "kept"), for: CacheKey("kept"))
                 for round in 0..<60 {
-                    if way.hasPrefix("not") {
+                    if way.hasPrefix("updated"), let old = try await store.entry(for: key)?.head {
+                        let tag = String(repeating: "t", count: way == "updated" || round % 2 == 0 ? 10 : 20_000)
+                        let new = try entry("", path: "\(round)", tags: [tag]).head
+                        _ = try await store.update(new, replacing: old, for: key)
+                    } else if way.hasPrefix("not") {
                         let body = HTTPBody(source: Chunks([Data(count: 50_000)], failing: true))
                         try? await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
                     } else {
@@ -348,6 +360,36 @@ extension CacheStoreSuite {
             }
             try expect(bytes <= 1_000_000, "\(bytes) bytes of heads are stored")
         },
+        Case(description: "the limit counts the heads after an update") { store in
+            func change(to length: Int) async throws {
+                for round in 0..<100 {
+                    let key = CacheKey("updated \(round)")
+                    guard let old = try await store.entry(for: key)?.head else { continue }
+                    let tag = String(repeating: "x", count: length)
+                    _ = try await store.update(
+                        try entry("", path: "\(round)", tags: [tag]).head, replacing: old, for: key)
+                }
+            }
+            func left() async throws -> Int {
+                var count = 0
+                for round in 0..<100 where try await store.entry(for: CacheKey("updated \(round)")) != nil {
+                    count += 1
+                }
+                return count
+            }
+            for round in 0..<100 {
+                try await store.store(try entry("", path: "\(round)"), for: CacheKey("updated \(round)"))
+            }
+            try await change(to: 20_000)
+            let count = try await left()
+            try expect(count * 20_000 <= 1_000_000, "\(count * 20_000) bytes of updated heads are stored")
+            try await change(to: 1)
+            for round in 0..<20 {
+                try await store.store(try entry(body(20_000, round)), for: CacheKey("body \(round)"))
+            }
+            try expect(
+                try await left() == count, "an entry was evicted although updates had made the heads shorter")
+        },
         Case(description: "the least recently used entry is evicted first") { store in
             try await store.store(try entry("used"), for: CacheKey("used"))
             try await store.store(try entry("unused"), for: CacheKey("unused"))
@@ -359,6 +401,19 @@ extension CacheStoreSuite {
             }
             try expect(
                 try await store.entry(for: CacheKey("unused")) == nil, "the least recently used entry wasn't evicted")
+        },
+        Case(description: "the entries that were stored last are kept, even if the clock is set back") { store in
+            for round in 0..<60 {
+                let received = Date(timeIntervalSince1970: 1_700_000_000 - Double(round) * 3_600)
+                let new = CacheEntry(
+                    head: try head(path: "\(round)", received: received), body: HTTPBody(body(40_000, round)))
+                try await store.store(new, for: CacheKey("body \(round)"))
+            }
+            for round in 50..<60 {
+                try expect(
+                    try await store.entry(for: CacheKey("body \(round)")) != nil,
+                    "one of the ten last entries is missing, because the entries before it have later dates")
+            }
         },
         Case(description: "an entry beyond the limit doesn't evict the others") { store in
             try await store.store(try entry("small"), for: CacheKey("small"))
@@ -374,7 +429,7 @@ extension CacheStoreSuite {
 }
 
 /// A body whose second chunk waits until the test opens the body.
-private final class HeldBody: HTTPBodySource {
+final class HeldBody: HTTPBodySource {
     private struct State {
         var count = 0
         var isOpen = false
@@ -414,7 +469,7 @@ private final class HeldBody: HTTPBodySource {
     func cancel() { open() }
 }
 
-private final class Flag: Sendable {
+final class Flag: Sendable {
     private let value = Atomic(false)
 
     var isSet: Bool { value.load(ordering: .acquiring) }
@@ -422,7 +477,7 @@ private final class Flag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-private final class Seen: Sendable {
+final class Seen: Sendable {
     private let state = Mutex<Set<String>>([])
     var urls: [String] { state.withLock { $0.sorted() } }
     func add(_ url: String) { state.withLock { _ = $0.insert(url) } }

@@ -38,6 +38,12 @@ extension CacheStoreSuite {
                         make)
                 }),
             Case(
+                description: "law: entries that share a URL, tags or a head are separate entries",
+                opening: { make in
+                    let rounds = max(1, rounds / 3)
+                    try await VariantLaw(rounds: rounds, seed: seed, mayDrop: mayDrop).check(make)
+                }),
+            Case(
                 description: "law: no key returns the entry of another key",
                 opening: { make in try await KeyLaw(count: 20 * rounds, seed: seed).check(make) }),
             Case(
@@ -420,7 +426,7 @@ private final class SlowBody: HTTPBodySource {
 }
 
 /// Repeatable random numbers (SplitMix64).
-private struct StoreRandom: RandomNumberGenerator {
+struct StoreRandom: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

@@ -14,8 +14,8 @@ import Synchronization
 /// Each case creates its own store. The new store must be empty, and keep at least 1 MB and 100 entries, including
 /// expired entries. For a store that drops entries earlier, use ``droppingCases``.
 ///
-/// Five cases run random operations. Three of them compare the results with a dictionary. The others look for keys that
-/// the store confuses, and for reads that find a replaced entry.
+/// Six cases run random operations. Four of them compare the results with a dictionary. The others look for keys that the
+/// store confuses, and for reads that find a replaced entry.
 public enum CacheStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
@@ -49,16 +49,18 @@ public enum CacheStoreSuite {
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
-    /// The cases for every store. See also ``persistentCases``, ``limitCases``, and ``evictionCases``.
-    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws()
+    /// The cases for every store. See also ``persistentCases``, ``isolationCases``, ``limitCases``, and
+    /// ``evictionCases``.
+    public static let cases: [Case] =
+        basics + fidelity + secrets + removals + selections + concurrency + company + openings + laws()
 
     /// The cases for a store that may drop any entry at any time, for example because it's small.
     public static let droppingCases: [Case] =
-        (basics + fidelity + secrets + removals + selections + concurrency).map { each in
+        (basics + fidelity + secrets + removals + selections + concurrency + company).map { each in
             Case(description: each.description) { make in
                 try await each.run { KeepingStore(try await make()) }
             }
-        } + laws(droppingEntries: true)
+        } + openings + laws(droppingEntries: true)
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }
@@ -79,6 +81,16 @@ public enum CacheStoreSuite {
             head: CacheEntryHead(
                 url: url, headers: [.contentType: "text/plain", .entityTag: "\"\(path)\""], received: date,
                 expires: date + expires, tags: tags, partition: partition), body: HTTPBody(data))
+    }
+
+    static func head(
+        path: String = "a", headers: HTTPHeaders = [:],
+        received: Date = Date(timeIntervalSince1970: 1_700_000_000), tags: [String] = [], partition: String? = nil
+    ) throws -> CacheEntryHead {
+        guard let url = URL(string: "https://example.com/\(path)") else { throw Failure(description: "a bad path") }
+        return CacheEntryHead(
+            url: url, headers: headers, received: received, expires: Date(timeIntervalSince1970: 1_700_000_060),
+            tags: tags, partition: partition)
     }
 
     static func expect(
