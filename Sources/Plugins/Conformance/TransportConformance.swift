@@ -20,11 +20,15 @@ import ErrandTesting
 /// ``http2Cases(for:through:knownLimitations:within:)``.
 ///
 /// The laws in this suite send random requests. They leave out whatever a limitation excuses. See ``TransportLaw``.
+///
+/// If your transport responds to requests itself, without a server, use
+/// ``localCases(serving:laws:knownLimitations:within:)`` instead.
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport. The transport must not have connections or share state with other transports.
+    ///   - effects: What the transport does on purpose. Defaults to an empty list.
     ///   - samples: Requests and responses to which the transport reacts, such as a response that it decodes. Laws that
     ///     allow changed responses mix these samples into the exchanges that they create at random. Defaults to an
     ///     empty list.
@@ -33,9 +37,9 @@ public enum TransportConformance {
     ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
     ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, samples: [WireExchange] = [],
-        laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
-        within limit: Duration = .seconds(600)
+        for make: @escaping @Sendable () throws -> any Transport, effects: [TransportEffect] = [],
+        samples: [WireExchange] = [], laws: LawOptions = LawOptions(),
+        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
         let drafts =
             FramingCases.all + HeaderCases.all + NeutralityCases.all + CodingCases.all + FaultCases.all
@@ -47,7 +51,7 @@ public enum TransportConformance {
             }
         }
         if laws.rounds > 0 {
-            let bench = WireBench(make: make, samples: samples, limitations: limitations)
+            let bench = WireBench(make: make, effects: effects, samples: samples, limitations: limitations)
             cases += Self.cases(of: bench, laws, limit)
         }
         return excused(cases, limitations, limit)
@@ -66,22 +70,25 @@ public enum TransportConformance {
     /// - Parameters:
     ///   - make: Creates a new transport that trusts the relay.
     ///   - relay: Creates a relay to the server at this port of 127.0.0.1.
+    ///   - effects: What the transport does on purpose. Defaults to an empty list.
     ///   - laws: How thoroughly to test each ``TransportLaw``. Defaults to a hundred rounds, and at most a minute for
     ///     all laws.
     ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
     ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func laws(
         for make: @escaping @Sendable () throws -> any Transport,
-        through relay: @escaping @Sendable (_ port: Int) throws -> any WireRelay, laws: LawOptions = LawOptions(),
-        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
+        through relay: @escaping @Sendable (_ port: Int) throws -> any WireRelay, effects: [TransportEffect] = [],
+        laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
+        within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
-        var bench = WireBench(make: make, limitations: limitations)
+        var bench = WireBench(make: make, effects: effects, limitations: limitations)
         bench.relay = relay
         return excused(cases(of: bench, laws, limit), limitations, limit)
     }
 
     private static func cases(of bench: WireBench, _ laws: LawOptions, _ limit: Duration) -> [ConformanceCase] {
-        TransportLaw.all.map { law in
+        let further: [TransportLaw] = bench.effects.contains(.continuesBodies) ? [.continuation] : []
+        return (TransportLaw.all + further).map { law in
             ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
                 try await law.search(bench, laws)
             }
@@ -173,7 +180,7 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     /// The laws of transports: properties that are tested with random requests. See ``TransportLaw``.
     case laws
     /// Responses that the transport creates itself. See
-    /// ``TransportConformance/localCases(for:at:knownLimitations:within:)``.
+    /// ``TransportConformance/localCases(serving:laws:knownLimitations:within:)``.
     case local
 
     /// The feature's name.

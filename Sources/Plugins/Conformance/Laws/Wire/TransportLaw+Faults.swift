@@ -68,7 +68,8 @@ extension TransportLaw {
             if let violation = trace.hanging { return violation }
             // On a reused connection, bytes that aren't HTTP may belong to the previous response.
             let isUnanswered = WireImage(exchange).mayHideHead || exchange.reply.fault == .malformed(.statusLine)
-            let limit = !isFresh && exchange.method.isIdempotent && isUnanswered ? 2 : 1
+            var limit = !isFresh && exchange.method.isIdempotent && isUnanswered ? 2 : 1
+            if bench.effects.contains(.continuesBodies), exchange.mayBeContinued { limit = maximumRequests }
             if trace.arrivals > limit {
                 return LawViolation(expected: "at most \(limit) requests", came: "\(trace.arrivals)")
             }

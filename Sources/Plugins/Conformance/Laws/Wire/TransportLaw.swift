@@ -5,8 +5,8 @@ import ErrandTesting
 /// A rule for all transports. It's tested with random exchanges with a scripted server, and compared with a model of
 /// HTTP/1.1.
 ///
-/// ``TransportConformance/cases(for:samples:laws:knownLimitations:within:)`` includes all laws, so you don't have to use this
-/// type. A law's failure contains a test with the simplest exchange that breaks it. You can paste this test:
+/// ``TransportConformance/cases(for:effects:samples:laws:knownLimitations:within:)`` includes all laws, so you don't have to
+/// use this type. A law's failure contains a test with the simplest exchange that breaks it. You can paste this test:
 ///
 /// ```swift
 /// try await TransportLaw.response.check({ MyTransport() }, WireExchange(reply: WireReply(headers: ["X-Law-A": ""])))
@@ -34,9 +34,10 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
         allowsChanges = ["framing", "cancellation", "release"].contains(identifier)
     }
 
-    /// All laws, in the order in which they run.
+    /// The laws for every transport, in the order in which they run. ``continuation`` is another law.
     public static let all = [
         request, response, framing, promptness, faults, count, events, cancellation, release, separation, concurrency,
+        setback,
     ]
 
     /// The law's name.
@@ -46,11 +47,13 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport without connections or shared state.
+    ///   - effects: What the transport does on purpose.
     ///   - exchanges: The exchanges. A law that compares exchanges needs two.
     public func check(
-        _ make: @escaping @Sendable () throws -> any Transport, _ exchanges: WireExchange...
+        _ make: @escaping @Sendable () throws -> any Transport, effects: [TransportEffect] = [],
+        _ exchanges: WireExchange...
     ) async throws {
-        guard let violation = try await confirmed(WireBench(make: make), exchanges) else { return }
+        guard let violation = try await confirmed(WireBench(make: make, effects: effects), exchanges) else { return }
         throw ConformanceFailure(expected: violation.expected, came: violation.came).named(name)
     }
 }
@@ -59,6 +62,7 @@ struct WireBench: Sendable {
     typealias Relay = @Sendable (_ port: Int) throws -> any WireRelay
 
     let make: @Sendable () throws -> any Transport
+    var effects: [TransportEffect] = []
     /// Exchanges that the transport reacts to.
     var samples: [WireExchange] = []
     var limitations: [KnownLimitation] = []
@@ -99,5 +103,8 @@ extension TransportLaw: RandomLaw {
         exchange.isExcused(by: bench.limitations)
     }
 
-    func arguments(_ bench: WireBench) throws -> String { "{ \(type(of: try bench.make()))() }" }
+    func arguments(_ bench: WireBench) throws -> String {
+        "{ \(type(of: try bench.make()))() }"
+            + (bench.effects.isEmpty ? "" : ", effects: [\(bench.effects.map { ".\($0)" }.joined(separator: ", "))]")
+    }
 }

@@ -38,6 +38,9 @@ extension WireExchange {
         add { $0.isReadSlowly = false }
         add { $0.isCancelled = false }
         for index in headers.indices { add { $0.headers = $0.headers.without(index) } }
+        for index in furtherReplies.indices where furtherReplies.count > 1 {
+            add { $0.furtherReplies.remove(at: index) }
+        }
         for body in body.simpler { add { $0.body = body } }
         for target in LawTarget.simpler(target, fixed: 1) { add { $0.target = target } }
         for reply in reply.simpler { add { $0.reply = reply } }

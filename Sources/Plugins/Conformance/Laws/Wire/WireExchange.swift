@@ -26,17 +26,20 @@ public struct WireExchange: Sendable, Hashable {
     public var isCancelled: Bool
     /// The server's response.
     public var reply: WireReply
+    /// The server's responses to further requests of a transport that continues a body. The last one is repeated. If
+    /// empty, the server repeats `reply`.
+    public var furtherReplies: [WireFurtherReply]
 
     /// Creates an exchange. By default, it's a plain GET with a short text as its response.
     public init(
         _ method: HTTPMethod = .get, _ target: String = "/a", headers: HTTPHeaders = [:], body: WireBody = .none,
         isElsewhere: Bool = false, isStreamed: Bool = false, isReadSlowly: Bool = false, isDropped: Bool = false,
-        isCancelled: Bool = false, reply: WireReply = WireReply()
+        isCancelled: Bool = false, reply: WireReply = WireReply(), furtherReplies: [WireFurtherReply] = []
     ) {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
         (self.isElsewhere, self.isReadSlowly) = (isElsewhere, isReadSlowly)
         (self.isStreamed, self.isDropped, self.isCancelled) = (isStreamed, isDropped, isCancelled)
-        self.reply = reply
+        (self.reply, self.furtherReplies) = (reply, furtherReplies)
     }
 }
 
@@ -218,6 +221,9 @@ extension WireExchange: CustomStringConvertible {
         if isDropped { parts.append("isDropped: true") }
         if isCancelled { parts.append("isCancelled: true") }
         if reply != plain.reply { parts.append("reply: \(reply)") }
+        if !furtherReplies.isEmpty {
+            parts.append("furtherReplies: [\(furtherReplies.map { ".\($0.rawValue)" }.joined(separator: ", "))]")
+        }
         return "WireExchange(\(parts.joined(separator: ", ")))"
     }
 }

@@ -168,9 +168,15 @@ final class WireEvents: Accessory {
             case .informational(let status, let headers): .informational(status, headers)
             case .trailers(let fields): .trailers(fields)
             case .progress(let progress): .progress(progress)
-            case .timings: .timings
+            case .timings(let timings): .timings(isNegative: timings.hasNegativeTime)
             default: nil
             }
         if let seen { scene.state.update { $0.trace.events.append(seen) } }
+    }
+}
+
+extension TransferTimings {
+    fileprivate var hasNegativeTime: Bool {
+        [queued, nameLookup, connected, secured, requestSent, firstByte, total].contains { ($0 ?? .zero) < .zero }
     }
 }

@@ -63,8 +63,12 @@ final class WireRun: Sendable {
         }
     }
 
-    func play(_ exchange: WireExchange) async throws -> WireTrace {
-        let scene = WireScene(exchange)
+    /// Sets the date, as a user can. The time that passes isn't affected.
+    func setDate(by jump: TimeInterval) { clock.date += jump }
+
+    /// - Parameter jump: When the request arrives at the server, the date is set by this many seconds.
+    func play(_ exchange: WireExchange, settingDateBy jump: TimeInterval = 0) async throws -> WireTrace {
+        let scene = WireScene(exchange) { [clock] in clock.date += jump }
         stage.add(scene)
         defer { stage.remove(scene) }
         return try await play(scene)
@@ -127,6 +131,7 @@ final class WireRun: Sendable {
     static let silence = Duration.seconds(1_000)
 
     private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
+        let begin = clock.now
         let driver = Task { [clock] in
             // Waits of the transport may pass at any time. Its timeout passes only after the server stopped sending.
             var start = clock.now
@@ -152,7 +157,11 @@ final class WireRun: Sendable {
             scene.openAll()
             _ = await ended(scene, within: .seconds(1))
         }
-        let isHanging = scene.state.read { $0.trace.isHanging }
+        let elapsed = begin.duration(to: clock.now)
+        let isHanging = scene.state.update { state in
+            state.trace.elapsed = elapsed
+            return state.trace.isHanging
+        }
         driver.cancel()
         if isHanging {
             // Skip further waits: each could also last until the limit.

@@ -48,8 +48,11 @@ final class WireScene: Sendable {
     private let gates: [Gate]
     private let references = Mutex(References())
 
-    init(_ exchange: WireExchange, isHeld: Bool = false) {
-        self.exchange = exchange
+    /// Called when the first request arrives at the server.
+    private let onArrival: @Sendable () -> Void
+
+    init(_ exchange: WireExchange, isHeld: Bool = false, onArrival: @escaping @Sendable () -> Void = {}) {
+        (self.exchange, self.onArrival) = (exchange, onArrival)
         mayBeCancelled = Gate(isOpen: !isHeld)
         image = WireImage(exchange)
         gates = (0...image.parts.count).map { _ in Gate() }
@@ -88,7 +91,12 @@ final class WireScene: Sendable {
     func noteInterrupted() { state.update { $0.interrupted += 1 } }
 
     func reply(to request: RecordedRequest) -> TestResponse {
-        state.update { $0.requests.append(request) }
+        let number = state.update { state in
+            state.requests.append(request)
+            return state.requests.count - 1
+        }
+        if number == 0 { onArrival() }
+        if number > 0, !exchange.furtherReplies.isEmpty { return exchange.furtherReply(number, to: request) }
         let reply = exchange.reply
         let isWatched = reply.isPaced || exchange.isReadSlowly || exchange.isDropped || exchange.isCancelled
         if reply.fault?.position == nil, !isWatched {

@@ -14,7 +14,7 @@ struct WireTrace: Sendable {
         case informational(Int, HTTPHeaders)
         case trailers(HTTPHeaders)
         case progress(TransferProgress)
-        case timings
+        case timings(isNegative: Bool)
     }
 
     /// A request as the transport received it, without its body and tags.
@@ -52,6 +52,8 @@ struct WireTrace: Sendable {
     var failure: Failure?
     var events: [Event] = []
     var isHanging = false
+    /// How far the agent's clock advanced during the exchange.
+    var elapsed = Duration.zero
     /// Whether the server noticed that the client closed the connection of a cancelled or dropped exchange.
     var isClosed = false
     var remains: [String] = []
