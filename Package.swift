@@ -494,8 +494,8 @@ let suites: [Suite] = [
     suite(
         "ReplayTests",
         needs: [
-            "ErrandCompression", "ErrandHTTPSyntax", "ErrandMultipart", "ErrandRecording", "ErrandReplay",
-            "ErrandSystemTransport", "ErrandWebSocket",
+            "ErrandCompression", "ErrandConformance", "ErrandHTTPSyntax", "ErrandMultipart", "ErrandRecording",
+            "ErrandReplay", "ErrandSystemTransport", "ErrandWebSocket",
         ]),
     suite(
         "ResumableDownloadTests",

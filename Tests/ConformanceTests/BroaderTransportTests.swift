@@ -46,6 +46,7 @@ private struct Files: Transport {
     let staysInside: Bool
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        guard request.method == .get || request.method == .head else { return HTTPResponse(to: request, status: 405) }
         let file = folder.appendingPathComponent(request.url.path).standardizedFileURL
         let isInside = file.path.hasPrefix(folder.standardizedFileURL.path + "/")
         guard isInside || !staysInside, let data = try? Data(contentsOf: file) else {

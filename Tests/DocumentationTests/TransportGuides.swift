@@ -15,12 +15,12 @@ private typealias MyTransport = URLSessionTransport
 /// Runs only one feature of the real suite, because the whole suite runs elsewhere.
 private enum TransportConformance {
     static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, samples: [WireExchange] = [],
-        laws: LawOptions = .off,
+        for make: @escaping @Sendable () throws -> any Transport, effects: [TransportEffect] = [],
+        samples: [WireExchange] = [], laws: LawOptions = .off,
         knownLimitations limitations: [KnownLimitation] = []
     ) -> [ConformanceCase] {
         ErrandConformance.TransportConformance.cases(
-            for: make, samples: samples, laws: laws, knownLimitations: limitations
+            for: make, effects: effects, samples: samples, laws: laws, knownLimitations: limitations
         ).filter {
             $0.feature == .ranges
         }
@@ -29,6 +29,10 @@ private enum TransportConformance {
     static func localCases(
         for make: @escaping @Sendable () throws -> any Transport, at url: String
     ) -> [ConformanceCase] { ErrandConformance.TransportConformance.localCases(for: make, at: url) }
+
+    static func localCases(
+        serving make: @escaping @Sendable ([LocalResource]) throws -> any Transport
+    ) -> [ConformanceCase] { ErrandConformance.TransportConformance.localCases(serving: make) }
 }
 
 private struct UnsealingTransport: Transport {
@@ -48,6 +52,30 @@ private func sampleCases() -> [ConformanceCase] {
     let sealed = WireExchange(reply: WireReply(headers: ["X-Sealed": "1"], body: .bytes(50)))
     let cases = TransportConformance.cases(for: { UnsealingTransport() }, samples: [sealed])
     return cases
+}
+
+private struct MemoryTransport: Transport {
+    init(_ resources: [(url: String, contentType: String, body: Data)]) {}
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        HTTPResponse(to: request, status: 200)
+    }
+}
+
+private struct ResumingTransport: Transport {
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        HTTPResponse(to: request, status: 200)
+    }
+}
+
+private func continuingCases() -> [ConformanceCase] {
+    let cases = TransportConformance.cases(for: { ResumingTransport() }, effects: [.continuesBodies])
+    return cases
+}
+
+private func servingCases() -> [ConformanceCase] {
+    TransportConformance.localCases(serving: { resources in
+        MemoryTransport(resources.map { ($0.url, $0.contentType, $0.body) })
+    })
 }
 
 private func localCases(_ folder: URL) -> [ConformanceCase] {

@@ -3,7 +3,9 @@ import ErrandEssentials
 import ErrandTesting
 
 extension TransportConformance {
-    /// Returns the cases for a transport that itself responds to some URLs, for example with files of the app.
+    /// Returns the cases for a transport that itself responds to some URLs, for example with files of the app. If you
+    /// can choose what the transport responds to, use ``localCases(serving:laws:knownLimitations:within:)``, which
+    /// tests more.
     ///
     /// ```swift
     /// TransportConformance.localCases(for: { MyTransport() }, at: "https://bundle.local/index.html")
@@ -12,33 +14,74 @@ extension TransportConformance {
     /// - Parameters:
     ///   - make: Creates a new transport.
     ///   - url: A URL to which the transport responds with status 200 and a body.
+    ///   - laws: How many random series of requests the laws send. Defaults to a quarter of a hundred rounds.
     ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
     ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     public static func localCases(
-        for make: @escaping @Sendable () throws -> any Transport, at url: String,
+        for make: @escaping @Sendable () throws -> any Transport, at url: String, laws: LawOptions = LawOptions(),
         knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
     ) -> [ConformanceCase] {
-        let cases = LocalCases.all.map { draft in
+        excused(drafts(LocalBench(url: url, laws: laws, make: make), limit), limitations, limit)
+    }
+
+    /// Returns the cases for a transport that itself responds with resources that the suite chooses: GET returns the
+    /// resource's body with its media type, and a request for another URL is an error or a status of 400 or more.
+    ///
+    /// ```swift
+    /// TransportConformance.localCases(serving: { resources in
+    ///     MyTransport(responses: resources.map { ($0.url, $0.contentType, $0.body) })
+    /// })
+    /// ```
+    ///
+    /// These cases include ``localCases(for:at:laws:knownLimitations:within:)``. If your transport can't keep some
+    /// resources apart on purpose, for example because its files have no queries, excuse the case by its name.
+    ///
+    /// - Parameters:
+    ///   - make: Creates a new transport with these resources. If a resource can't be stored, it may be left out.
+    ///   - laws: How many random series of requests the laws send. Defaults to a quarter of a hundred rounds.
+    ///   - limitations: The transport's known limitations. Cases that they excuse are skipped, but stay in the list.
+    ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
+    public static func localCases(
+        serving make: @escaping @Sendable ([LocalResource]) throws -> any Transport, laws: LawOptions = LawOptions(),
+        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600)
+    ) -> [ConformanceCase] {
+        var bench = LocalBench(url: LocalResource.plain[0].url, laws: laws) { try make(LocalResource.plain) }
+        bench.urls = LocalResource.plain.map(\.url)
+        return excused(drafts(bench, limit, LocalCases.serving(make)), limitations, limit)
+    }
+
+    private static func drafts(
+        _ bench: LocalBench, _ limit: Duration, _ served: [LocalCases.Draft] = []
+    ) -> [ConformanceCase] {
+        let laws = bench.laws.rounds > 0 ? LocalCases.laws : []
+        return (LocalCases.all + LocalCases.further + laws + served).map { draft in
             ConformanceCase(name: draft.name, feature: .local, limitation: nil, limit: limit) {
-                try await draft.body(LocalBench(url: url, transport: make()))
+                try await draft.body(bench)
             }
         }
-        return excused(cases, limitations, limit)
     }
 }
 
 struct LocalBench: Sendable {
     let url: String
-    let transport: any Transport
+    /// All URLs to which the transport responds.
+    var urls: [String]
+    let laws: LawOptions
+    let make: @Sendable () throws -> any Transport
 
-    struct Received: Equatable {
+    init(url: String, laws: LawOptions = LawOptions(), make: @escaping @Sendable () throws -> any Transport) {
+        (self.url, urls, self.laws, self.make) = (url, [url], laws, make)
+    }
+
+    struct Received: Sendable, Equatable {
         var status: Int
         var headers: HTTPHeaders
         var body: Data
     }
 
     func exchange(
-        _ method: HTTPMethod = .get, _ text: String? = nil, delivery: BodyDelivery = .data
+        _ method: HTTPMethod = .get, _ text: String? = nil, delivery: BodyDelivery = .data,
+        on transport: any Transport
     ) async throws -> Received {
         guard let target = URL(string: text ?? url) else {
             throw ConformanceFailure(expected: "a URL", came: text ?? url)
@@ -59,13 +102,14 @@ enum LocalCases {
 
     static let all: [Draft] = [
         Draft(name: "a response is the same each time and for each delivery, with the right length") { bench in
-            let first = try await bench.exchange()
+            let transport = try bench.make()
+            let first = try await bench.exchange(on: transport)
             if first.status != 200 || first.body.isEmpty {
                 throw ConformanceFailure(
                     expected: "status 200 and a body", came: "\(first.status) and \(first.body.count) bytes")
             }
             for delivery in [BodyDelivery.stream, .data] {
-                let next = try await bench.exchange(delivery: delivery)
+                let next = try await bench.exchange(delivery: delivery, on: transport)
                 if next != first {
                     throw ConformanceFailure(
                         expected: "status \(first.status), \(first.body.count) bytes and the same fields",
@@ -75,9 +119,10 @@ enum LocalCases {
             try expectLength(first)
         },
         Draft(name: "a response to HEAD has the fields of GET, and no body") { bench in
-            let whole = try await bench.exchange()
+            let transport = try bench.make()
+            let whole = try await bench.exchange(on: transport)
             // The transport may respond only to GET. It may pass HEAD on to a server, which doesn't exist.
-            guard let head = try? await bench.exchange(.head), head.status < 400 else { return }
+            guard let head = try? await bench.exchange(.head, on: transport), head.status < 400 else { return }
             if head.status != whole.status || !head.body.isEmpty {
                 throw ConformanceFailure(
                     expected: "status \(whole.status) without a body",
@@ -94,8 +139,9 @@ enum LocalCases {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(secret)
             try Data(secret.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
+            let transport = try bench.make()
             for target in escapes(from: bench.url, to: file.resolvingSymlinksInPath().path) {
-                guard let came = try? await bench.exchange(.get, target) else { continue }
+                guard let came = try? await bench.exchange(.get, target, on: transport) else { continue }
                 if !String(decoding: came.body, as: UTF8.self).contains(secret) { continue }
                 throw ConformanceFailure(
                     expected: "an error or a refusal for \(target)",
