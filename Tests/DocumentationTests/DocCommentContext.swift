@@ -183,6 +183,7 @@ enum DocCommentContext {
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { value() }
         }
         struct MyTransport: Transport {
+            init(responses: [(String, String, Data)] = []) {}
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse { value() }
         }
         final class MyRelay: WireRelay {

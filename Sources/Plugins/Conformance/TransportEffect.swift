@@ -3,7 +3,7 @@ import Errand
 /// A behavior that a transport has on purpose, so its conformance suite accepts it.
 ///
 /// ```swift
-/// TransportConformance.cases(for: { ResumingTransport() }, effects: [.continuesBodies])
+/// TransportConformance.cases(for: { MyTransport() }, effects: [.continuesBodies])
 /// ```
 ///
 /// Effects may be added, so write a `default` in a `switch`.
