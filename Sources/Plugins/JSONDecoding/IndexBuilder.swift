@@ -104,12 +104,12 @@ struct IndexBuilder {
         case JSONGrammar.quote:
             let string = StringToken(text, at: start)
             return (string.entry(at: start), string.end)
-        case 0x2D, 0x30...0x39:
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             let (end, isPlain) = JSONGrammar.number(in: text, from: start)
             return entry(isPlain ? .integer : .number, end)
-        case 0x74: return entry(.true, JSONGrammar.literal(in: text, from: start))
-        case 0x66: return entry(.false, JSONGrammar.literal(in: text, from: start))
-        case 0x6E: return entry(.null, JSONGrammar.literal(in: text, from: start))
+        case UInt8(ascii: "t"): return entry(.true, JSONGrammar.literal(in: text, from: start))
+        case UInt8(ascii: "f"): return entry(.false, JSONGrammar.literal(in: text, from: start))
+        case UInt8(ascii: "n"): return entry(.null, JSONGrammar.literal(in: text, from: start))
         default: return nil
         }
     }

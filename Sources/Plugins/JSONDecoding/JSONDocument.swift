@@ -56,7 +56,7 @@ final class JSONDocument {
         guard entry.isKind(.integer) else { return nil }
         var index = entry.start
         let end = index &+ entry.length
-        let isNegative = text[index] == 0x2D
+        let isNegative = text[index] == UInt8(ascii: "-")
         if isNegative { index &+= 1 }
         // 19 digits fit `UInt64`.
         guard end &- index < 20 else { return nil }

@@ -17,8 +17,8 @@ public struct JSONFragment: Sendable {
     /// The value as a Boolean, or `nil` if it isn't `true` or `false`.
     public var boolean: Bool? {
         switch data.first {
-        case 0x74: true
-        case 0x66: false
+        case UInt8(ascii: "t"): true
+        case UInt8(ascii: "f"): false
         default: nil
         }
     }
@@ -30,7 +30,7 @@ public struct JSONFragment: Sendable {
     }
 
     /// Whether the value is `null`.
-    public var isNull: Bool { data.first == 0x6E }
+    public var isNull: Bool { data.first == UInt8(ascii: "n") }
 
     /// Decodes the value. Throws the decoder's error.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
@@ -40,7 +40,7 @@ public struct JSONFragment: Sendable {
     }
 
     private func number<Value>(_ read: (JSONNumber) -> Value?) -> Value? {
-        guard let byte = data.first, byte == 0x2D || JSONGrammar.isDigit(byte) else { return nil }
+        guard let byte = data.first, byte == UInt8(ascii: "-") || JSONGrammar.isDigit(byte) else { return nil }
         return read(JSONNumber(data.span))
     }
 }

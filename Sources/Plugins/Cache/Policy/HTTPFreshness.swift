@@ -13,6 +13,14 @@ struct HTTPFreshness: Sendable, Hashable {
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
 
+    /// The longest lifetime, about 68 years (section 1.2.2).
+    private static let maximumLifetime: TimeInterval = 0x1p31
+    /// The longest age, about 272 years. It exceeds the sum of the longest lifetime and the longest staleness that a
+    /// directive allows, and a sum of such ages doesn't overflow.
+    private static let maximumAge: TimeInterval = 0x1p33
+    /// A week. The lifetime is a tenth of the time since the last change (section 4.2.2), but not longer than this.
+    private static let maximumHeuristicLifetime: Int64 = 7 * 86_400
+
     init() {}
 
     /// - Parameter received: When the response's head arrived.
@@ -22,7 +30,7 @@ struct HTTPFreshness: Sendable, Hashable {
         let apparent = date.map { received.timeIntervalSince($0) } ?? 0
         let delay = max(0, received.timeIntervalSince(sent))
         let ageField = Self.age(headers)
-        initialAge = Int64(min(max(apparent, ageField + delay, 0), 0x1p33))
+        initialAge = Int64(min(max(apparent, ageField + delay, 0), Self.maximumAge))
         (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date: date ?? received)
         noCache = directives.noCache
         mustRevalidate = directives.mustRevalidate
@@ -45,10 +53,10 @@ struct HTTPFreshness: Sendable, Hashable {
         guard heuristicStatuses.contains(status) || directives.isPublic,
             let modified = headers.values(of: .lastModified).first.flatMap({ HTTPDate.parse($0, now: date) })
         else { return (0, true) }
-        return (min(seconds(date.timeIntervalSince(modified) / 10), 7 * 86_400), true)
+        return (min(seconds(date.timeIntervalSince(modified) / 10), maximumHeuristicLifetime), true)
     }
 
-    private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
+    private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), maximumLifetime)) }
 
     /// Returns the value of `Age` (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
@@ -64,7 +72,7 @@ struct HTTPFreshness: Sendable, Hashable {
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
-        return initialAge + Int64(min(max(resident, 0), 0x1p33))
+        return initialAge + Int64(min(max(resident, 0), Self.maximumAge))
     }
 
     /// The statuses whose responses can have a heuristic lifetime (RFC 9110, section 15.1).

@@ -14,17 +14,17 @@ struct ExactDecimal: Sendable, Hashable {
     init(_ text: Span<UInt8>, _ range: Range<Int>) {
         let end = range.upperBound
         var p = range.lowerBound
-        if p < end, text[p] == 0x2D {
+        if p < end, text[p] == UInt8(ascii: "-") {
             isNegative = true
             p += 1
         }
         let first = p
         // Zeros are added to the mantissa only when a nonzero digit follows them, so the mantissa doesn't end in zero.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
-        while p < end, text[p] | 0x20 != 0x65 {
+        while p < end, text[p] | 0x20 != UInt8(ascii: "e") {
             let byte = text[p]
             p += 1
-            if byte == 0x2E {
+            if byte == UInt8(ascii: ".") {
                 isFraction = true
                 continue
             }

@@ -62,7 +62,7 @@ struct ValueHash: Sendable {
         let first = text[range.lowerBound]
         switch first {
         case JSONGrammar.quote: return self.text(text, range)
-        case 0x74, 0x66, 0x6E:
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
             return ValueDigest(hash: absorb(UInt64(first), into: literal), length: range.count)
         default:
             let value = ExactDecimal(text, range)
@@ -119,7 +119,7 @@ extension JSONGrammar {
     static func scalarEnd(_ text: Span<UInt8>, _ p: Int) -> Int {
         switch text[p] {
         case quote: string(in: text, from: p + 1).index
-        case 0x2D, 0x30...0x39: number(in: text, from: p).end.index
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): number(in: text, from: p).end.index
         default: literal(in: text, from: p).index
         }
     }

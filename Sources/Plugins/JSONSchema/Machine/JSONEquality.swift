@@ -103,8 +103,8 @@ private struct ValueOutline {
         case (JSONGrammar.quote, JSONGrammar.quote):
             JSONContent(a.start + 1, a.end - 1).decoded(in: aText)
                 == JSONContent(b.start + 1, b.end - 1).decoded(in: bText)
-        case (0x2D, let byte), (0x30...0x39, let byte):
-            (byte == 0x2D || JSONGrammar.isDigit(byte))
+        case (UInt8(ascii: "-"), let byte), (UInt8(ascii: "0")...UInt8(ascii: "9"), let byte):
+            (byte == UInt8(ascii: "-") || JSONGrammar.isDigit(byte))
                 && ExactDecimal(aText, a.start..<a.end) == ExactDecimal(bText, b.start..<b.end)
         case (let first, let second): first == second
         }

@@ -126,14 +126,14 @@ struct SchemaTagTable {
             guard scan.fault == .none else { return nil }
             let found = keys.find(text, JSONContent(p + 1, scan.index - 1), in: strings)
             return found >= 0 ? found : other
-        case 0x2D, 0x30...0x39:
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             if literals == strings.count { return other }
             let scan = JSONGrammar.number(in: text, from: p).end
             guard scan.fault == .none else { return nil }
             return tag.numbers[ExactDecimal(text, p..<scan.index)] ?? other
-        case 0x74: return literals
-        case 0x66: return literals + 1
-        case 0x6E: return literals + 2
+        case UInt8(ascii: "t"): return literals
+        case UInt8(ascii: "f"): return literals + 1
+        case UInt8(ascii: "n"): return literals + 2
         case JSONGrammar.openBrace, JSONGrammar.openBracket: return other
         default: return nil
         }

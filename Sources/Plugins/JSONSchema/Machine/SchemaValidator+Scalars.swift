@@ -139,7 +139,7 @@ extension SchemaValidator {
     /// The range has at most 18 characters, including the sign.
     @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
         var q = range.lowerBound
-        let isNegative = text[q] == 0x2D
+        let isNegative = text[q] == UInt8(ascii: "-")
         if isNegative { q &+= 1 }
         var value: Int64 = 0
         while q < range.upperBound {

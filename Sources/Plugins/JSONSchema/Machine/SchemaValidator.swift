@@ -88,7 +88,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                         return nil
                     }
                 }
-            case 0x2D, 0x30...0x39:
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                 let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
                 guard let end = scanned(text, scan, depth) else { return nil }
                 p = end
@@ -96,7 +96,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
                     guard settleScalar(text, state, kind, in: start..<p, depth: depth, base: base) else { return nil }
                 }
-            case 0x74, 0x66, 0x6E:
+            case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
                 guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return nil }
                 p = end
                 let kind = ValueKind.ofLiteral(byte)
@@ -113,7 +113,9 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 let hashes = depth &- 1 > base && frame.hashes
                 guard open(text, state, at: p, isObject: isObject, hashes: hashes, depth) else { return nil }
                 p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
-                if p < text.count, text[p] == byte &+ 2 {
+                // The code of a closing bracket is two higher than the code of its opening bracket.
+                let closing = byte &+ 2
+                if p < text.count, text[p] == closing {
                     p &+= 1
                     guard close(text, count: 0, at: p, depth: depth, base: base) else { return nil }
                     depth &-= 1

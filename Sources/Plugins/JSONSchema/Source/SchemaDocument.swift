@@ -111,9 +111,9 @@ final class SchemaDocument: Sendable {
         case JSONGrammar.openBrace: (.object, p + 1)
         case JSONGrammar.openBracket: (.array, p + 1)
         case JSONGrammar.quote: (.string, JSONGrammar.string(in: text, from: p + 1).index)
-        case 0x74: (.true, p + 4)
-        case 0x66: (.false, p + 5)
-        case 0x6E: (.null, p + 4)
+        case UInt8(ascii: "t"): (.true, p + 4)
+        case UInt8(ascii: "f"): (.false, p + 5)
+        case UInt8(ascii: "n"): (.null, p + 4)
         default: (.number, JSONGrammar.number(in: text, from: p).end.index)
         }
     }

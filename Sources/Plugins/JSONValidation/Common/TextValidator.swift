@@ -86,8 +86,8 @@ extension TextValidator where Self: ~Copyable {
         case JSONGrammar.quote: "a string"
         case JSONGrammar.openBrace: "an object"
         case JSONGrammar.openBracket: "an array"
-        case 0x74, 0x66: "a boolean"
-        case 0x6E: "null"
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): "a boolean"
+        case UInt8(ascii: "n"): "null"
         default: "a number"
         }
     }
@@ -206,7 +206,7 @@ package struct ProblemList {
     @inlinable package static var all: UInt8 { 255 }
 
     @inlinable @inline(__always) package static func ofLiteral(_ byte: UInt8) -> UInt8 {
-        byte == 0x74 ? `true` : byte == 0x66 ? `false` : null
+        byte == UInt8(ascii: "t") ? `true` : byte == UInt8(ascii: "f") ? `false` : null
     }
 }
 

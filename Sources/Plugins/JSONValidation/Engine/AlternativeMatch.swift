@@ -151,10 +151,10 @@ extension ShapeValidator {
         case JSONGrammar.quote: return ValueKind.string
         case JSONGrammar.openBrace: return ValueKind.object
         case JSONGrammar.openBracket: return ValueKind.array
-        case 0x74: return ValueKind.true
-        case 0x66: return ValueKind.false
-        case 0x6E: return ValueKind.null
-        case 0x2D, 0x30...0x39:
+        case UInt8(ascii: "t"): return ValueKind.true
+        case UInt8(ascii: "f"): return ValueKind.false
+        case UInt8(ascii: "n"): return ValueKind.null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             return JSONGrammar.number(in: text, from: p).isPlain ? ValueKind.integer : ValueKind.fraction
         default: return nil
         }

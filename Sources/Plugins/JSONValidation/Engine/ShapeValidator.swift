@@ -83,13 +83,13 @@ struct ShapeValidator: ~Copyable, TextValidator {
                     if plain & ValueKind.string == 0, !(nodes[node].isNonEmptyString && p &- start > 2) {
                         validateScalar(text, node, ValueKind.string, in: start..<p, depth: depth)
                     }
-                case 0x2D, 0x30...0x39:
+                case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                     let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
                     guard let end = scanned(text, scan, depth) else { return }
                     p = end
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
                     if plain & kind == 0 { validateScalar(text, node, kind, in: start..<p, depth: depth) }
-                case 0x74, 0x66, 0x6E:
+                case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
                     guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return }
                     p = end
                     let kind = ValueKind.ofLiteral(byte)
@@ -99,7 +99,9 @@ struct ShapeValidator: ~Copyable, TextValidator {
                     if depth > limits.maximumDepth { return tooDeep(text, at: p, depth: depth - 1) }
                     open(text, node, at: p, isObject: byte == JSONGrammar.openBrace, depth: depth &- 1)
                     p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
-                    if p < text.count, text[p] == byte &+ 2 {
+                    // The code of a closing bracket is two higher than the code of its opening bracket.
+                    let closing = byte &+ 2
+                    if p < text.count, text[p] == closing {
                         if frame.isObject {
                             closeObject(text, at: p, depth: depth)
                         } else {

@@ -15,8 +15,8 @@ struct ExampleReader {
             return .string
         case JSONGrammar.openBracket: return array(text)
         case JSONGrammar.openBrace: return object(text)
-        case 0x6E, 0x74, 0x66:
-            let isNull = text[p] == 0x6E
+        case UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "f"):
+            let isNull = text[p] == UInt8(ascii: "n")
             p = JSONGrammar.literal(in: text, from: p).index
             return isNull ? .null : .boolean
         default:

@@ -63,16 +63,16 @@ public enum JSONGrammar {
     @inlinable @inline(__always)
     public static func number(in bytes: Span<UInt8>, from start: Int) -> (end: JSONTokenEnd, isPlain: Bool) {
         var index = start
-        if bytes[index] == 0x2D { index &+= 1 }
+        if bytes[index] == UInt8(ascii: "-") { index &+= 1 }
         guard index < bytes.count else { return (JSONTokenEnd(index, .badNumber), true) }
-        if bytes[index] == 0x30 {
+        if bytes[index] == UInt8(ascii: "0") {
             index &+= 1
             if index < bytes.count, isDigit(bytes[index]) { return (JSONTokenEnd(index, .leadingZero), true) }
         } else {
             guard isDigit(bytes[index]) else { return (JSONTokenEnd(index, .badNumber), true) }
             index = digits(in: bytes, from: index &+ 1)
         }
-        guard index < bytes.count, bytes[index] == 0x2E || bytes[index] | 0x20 == 0x65 else {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: ".") || bytes[index] | 0x20 == UInt8(ascii: "e") else {
             return (JSONTokenEnd(index), true)
         }
         return (fraction(in: bytes, from: index), false)
@@ -80,14 +80,16 @@ public enum JSONGrammar {
 
     @usableFromInline static func fraction(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         var index = start
-        if bytes[index] == 0x2E {
+        if bytes[index] == UInt8(ascii: ".") {
             index &+= 1
             guard index < bytes.count, isDigit(bytes[index]) else { return JSONTokenEnd(index, .badNumber) }
             index = digits(in: bytes, from: index &+ 1)
         }
-        if index < bytes.count, bytes[index] | 0x20 == 0x65 {
+        if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
             index &+= 1
-            if index < bytes.count, bytes[index] == 0x2B || bytes[index] == 0x2D { index &+= 1 }
+            if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") {
+                index &+= 1
+            }
             guard index < bytes.count, isDigit(bytes[index]) else { return JSONTokenEnd(index, .badNumber) }
             index = digits(in: bytes, from: index &+ 1)
         }
@@ -101,9 +103,14 @@ public enum JSONGrammar {
     }
 
     /// Returns whether a byte is an ASCII digit.
-    @inlinable @inline(__always) public static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    @inlinable @inline(__always) public static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     // MARK: true, false, null (section 3)
+
+    // The first four bytes of each literal as a number. The first byte is the lowest.
+    @inlinable static var trueStart: UInt32 { 0x6575_7274 }
+    @inlinable static var falseStart: UInt32 { 0x736C_6166 }
+    @inlinable static var nullStart: UInt32 { 0x6C6C_756E }
 
     /// Scans `true`, `false`, or `null`, starting at its first letter.
     @inlinable @inline(__always)
@@ -111,8 +118,8 @@ public enum JSONGrammar {
         if bytes.count &- start >= 4 {
             let part = bytes.extracting(start..<start &+ 4)
             let four = UInt32(part[0]) | UInt32(part[1]) &<< 8 | UInt32(part[2]) &<< 16 | UInt32(part[3]) &<< 24
-            if four == 0x6575_7274 || four == 0x6C6C_756E { return JSONTokenEnd(start &+ 4) }
-            if four == 0x736C_6166, bytes.count &- start >= 5, bytes[start &+ 4] == 0x65 {
+            if four == trueStart || four == nullStart { return JSONTokenEnd(start &+ 4) }
+            if four == falseStart, bytes.count &- start >= 5, bytes[start &+ 4] == UInt8(ascii: "e") {
                 return JSONTokenEnd(start &+ 5)
             }
         }
@@ -143,11 +150,12 @@ extension JSONGrammar {
         switch end.fault {
         case .unterminatedString: return true
         case .invalidUTF8: return UTF8Sequence.isBeginning(in: bytes, at: index)
-        case .badEscape: return left < 6 && bytes[index + 1] == 0x75 && areDigits(in: bytes, from: index + 2)
+        case .badEscape:
+            return left < 6 && bytes[index + 1] == UInt8(ascii: "u") && areDigits(in: bytes, from: index + 2)
         case .loneSurrogate:
             guard left < 12, let unit = hexUnit(in: bytes, from: index + 2), unit < 0xDC00 else { return false }
             // The second half of a pair is \uDC00 to \uDFFF.
-            return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == 0x75)
+            return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == UInt8(ascii: "u"))
                 && (left < 9 || bytes[index + 8] | 0x20 == 0x64)
                 && (left < 10 || ASCII.hexValue(bytes[index + 9]) ?? 0 >= 0xC)
                 && (left < 11 || areDigits(in: bytes, from: index + 10))
@@ -227,12 +235,12 @@ extension JSONGrammar {
         let left = bytes.count - start
         guard left >= 2 else { return JSONTokenEnd(bytes.count, .unterminatedString) }
         let letter = bytes[start + 1]
-        guard letter == 0x75 else {
+        guard letter == UInt8(ascii: "u") else {
             return character(escapedAs: letter) == nil ? JSONTokenEnd(start, .badEscape) : JSONTokenEnd(start + 2)
         }
         guard let unit = hexUnit(in: bytes, from: start + 2) else { return JSONTokenEnd(start, .badEscape) }
         if unit & 0xF800 != 0xD800 { return JSONTokenEnd(start + 6) }
-        guard unit < 0xDC00, left >= 12, bytes[start + 6] == backslash, bytes[start + 7] == 0x75,
+        guard unit < 0xDC00, left >= 12, bytes[start + 6] == backslash, bytes[start + 7] == UInt8(ascii: "u"),
             let low = hexUnit(in: bytes, from: start + 8), low & 0xFC00 == 0xDC00
         else { return JSONTokenEnd(start, .loneSurrogate) }
         return JSONTokenEnd(start + 12)
@@ -241,12 +249,12 @@ extension JSONGrammar {
     /// Returns the character that a backslash and a letter represent. Returns `nil` for `u` and for invalid letters.
     public static func character(escapedAs letter: UInt8) -> UInt8? {
         switch letter {
-        case 0x62: 0x08
-        case 0x66: 0x0C
-        case 0x6E: 0x0A
-        case 0x72: 0x0D
-        case 0x74: 0x09
-        case quote, backslash, 0x2F: letter
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): UInt8(ascii: "\r")
+        case UInt8(ascii: "t"): UInt8(ascii: "\t")
+        case quote, backslash, UInt8(ascii: "/"): letter
         default: nil
         }
     }
@@ -338,7 +346,7 @@ extension JSONGrammar {
         guard bytes.count - index >= 2 else { return nil }
         let letter = bytes[index + 1]
         index += 2
-        guard letter == 0x75 else { return character(escapedAs: letter).map { Unicode.Scalar($0) } }
+        guard letter == UInt8(ascii: "u") else { return character(escapedAs: letter).map { Unicode.Scalar($0) } }
         guard var value = hexUnit(in: bytes, from: index) else { return nil }
         index += 4
         if value & 0xFC00 == 0xD800, bytes.count - index >= 6, let low = hexUnit(in: bytes, from: index + 2) {

@@ -19,7 +19,7 @@ public struct JSONNumber: Sendable {
 
     /// Creates a number from a text that contains only the number.
     public init(_ text: Span<UInt8>) {
-        let isNegative = text.count > 0 && text[0] == 0x2D
+        let isNegative = text.count > 0 && text[0] == UInt8(ascii: "-")
         let first = isNegative ? 1 : 0
         var (index, mantissa, power, count) = (first, 0 as UInt64, 0, 0)
         while index < text.count, JSONGrammar.isDigit(text[index]) {
@@ -67,7 +67,7 @@ public struct JSONNumber: Sendable {
     /// Returns an exponent's value, from its sign or first digit to the end of the number, limited to
     /// ±`Int.max / 16`.
     public static func exponent(in bytes: Span<UInt8>, from start: Int) -> Int {
-        let isNegative = start < bytes.count && bytes[start] == 0x2D
+        let isNegative = start < bytes.count && bytes[start] == UInt8(ascii: "-")
         var exponent = 0
         for index in start..<bytes.count where JSONGrammar.isDigit(bytes[index]) {
             exponent = min(exponent * 10 + Int(bytes[index] - 0x30), maximumExponent)
@@ -177,7 +177,7 @@ public struct JSONNumber: Sendable {
 extension JSONNumber {
     /// Returns the value of a text that is a number, or `nil` for other text.
     public static func double(_ text: [UInt8]) -> Double? {
-        guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
+        guard let first = text.first, first == UInt8(ascii: "-") || JSONGrammar.isDigit(first) else { return nil }
         let text = text[...]
         let end = JSONGrammar.number(in: text.span, from: 0).end
         guard end.fault == .none, end.index == text.count else { return nil }

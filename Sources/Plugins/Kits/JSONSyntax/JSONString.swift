@@ -39,7 +39,7 @@ import ErrandMessageSyntax
         while p < end {
             let byte = text[p]
             if byte == JSONGrammar.backslash, end - p >= 2 {
-                let isUnicode = text[p + 1] == 0x75
+                let isUnicode = text[p + 1] == UInt8(ascii: "u")
                 // The second half of a surrogate pair isn't counted.
                 if isUnicode, end - p >= 6, let unit = JSONGrammar.hexUnit(in: text, from: p + 2),
                     unit & 0xFC00 == 0xDC00
@@ -136,7 +136,7 @@ public struct JSONStringScan: Sendable {
                     return index
                 }
                 pending = pending == 3 ? 0 : pending - 1
-            } else if byte == 0x75, checks {
+            } else if byte == UInt8(ascii: "u"), checks {
                 pending = 6
             } else {
                 if checks, JSONGrammar.character(escapedAs: byte) == nil { note(.badEscape, index) }

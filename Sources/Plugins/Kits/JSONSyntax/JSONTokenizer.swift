@@ -77,10 +77,10 @@ public struct JSONTokenizer: Sendable {
         let word = bytes.extracting(..<last)
         let (kind, end, mayGoOn): (JSONToken.Kind, JSONTokenEnd, Bool)
         switch bytes[start] {
-        case 0x2D, 0x30...0x39:
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             (kind, end) = (.number, JSONGrammar.number(in: word, from: start).end)
             mayGoOn = end.index == last && end.fault != .leadingZero
-        case 0x74, 0x66, 0x6E:
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
             (kind, end) = (.literal, JSONGrammar.literal(in: word, from: start))
             mayGoOn = JSONGrammar.mayBecomeLiteral(word, from: start)
         default:
