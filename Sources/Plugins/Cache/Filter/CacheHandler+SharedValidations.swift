@@ -14,8 +14,8 @@ extension CacheHandler {
     ) async throws -> HTTPResponse {
         let validations = cache.sharedValidations
         let location = CacheWriter.Location(store, found.key)
-        let role = try await validations.join(location, lookup.mark, exchange.activity.id) { mark in
-            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: mark)
+        let role = try await validations.join(location, lookup.removals, exchange.activity.id) { removals in
+            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: removals)
         }
         switch role {
         case .leader(let leader):

@@ -104,16 +104,16 @@ extension CacheHandler {
         return nil
     }
 
-    func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
-        cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) {
+    func write(_ entry: CacheEntry, _ key: CacheKey, _ removals: CacheWriter.RemovalCount) {
+        cache.writer.write(entry.head, entry.body, for: key, in: store, since: removals) {
             [exchange = self.exchange] error in
             Self.noteUnwritten(error, exchange)
         }
     }
 
-    func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
+    func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ removals: CacheWriter.RemovalCount) {
         let body = old.body.data.map { HTTPBody($0) }
-        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) {
+        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: removals) {
             [exchange = self.exchange] error in
             Self.noteUnwritten(error, exchange)
         }
@@ -121,13 +121,14 @@ extension CacheHandler {
 
     /// Writes the body while the caller reads it.
     func writeStream(
-        _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, under key: CacheKey, mark: CacheWriter.Mark
+        _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, under key: CacheKey,
+        since removals: CacheWriter.RemovalCount
     ) -> HTTPResponse {
         let (exchange, store, writer) = (exchange, store, cache.writer)
         let task = Task.detached {
             do {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
-                if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
+                if try await !writer.stream(entry, for: key, in: store, since: removals) { tee.abandon() }
             } catch {
                 // The caller continues without the cache. If the caller stopped reading, there's no error to report.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }

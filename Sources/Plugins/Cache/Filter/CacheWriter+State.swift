@@ -1,12 +1,12 @@
 /// The caller of these methods holds the lock.
 extension CacheWriter.State {
     func isRemoved(
-        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
+        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since count: CacheWriter.RemovalCount
     ) -> Bool {
-        if removals == mark.removals { return false }
-        let since = recent.filter { $0.number > mark.removals }
-        // If removals since the mark were already forgotten, assume that one matched.
-        if UInt64(since.count) < removals - mark.removals { return true }
+        if removals == count.value { return false }
+        let since = recent.filter { $0.number > count.value }
+        // If removals since then were already forgotten, assume that one matched.
+        if UInt64(since.count) < removals - count.value { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// readers see only newer entries.
 final class CacheWriter: Sendable {
     /// The number of removals when a request began. Removals after this number also apply to the request's response.
-    struct Mark: Sendable { let removals: UInt64 }
+    struct RemovalCount: Sendable { let value: UInt64 }
 
     struct Location: Hashable, Sendable {
         let store: ObjectIdentifier
@@ -21,7 +21,6 @@ final class CacheWriter: Sendable {
         let number: UInt64
         let location: Location
         let store: any CacheStore
-        let mark: Mark
         let head: CacheEntryHead
         /// The body to write. Nil if only the head changes and the body isn't in memory.
         let body: HTTPBody?
@@ -77,21 +76,20 @@ final class CacheWriter: Sendable {
     static let maximumHidden = 4096
     static let maximumFailedSelections = 64
 
-    func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
+    var removalCount: RemovalCount { state.withLock { RemovalCount(value: $0.removals) } }
 
-    /// Writes an entry, unless it was removed since the mark.
+    /// Writes an entry, unless it was removed since the count was taken.
     ///
     /// - Parameter old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
-        in store: any CacheStore, since mark: Mark, failed: @escaping @Sendable (any Error) -> Void
+        in store: any CacheStore, since count: RemovalCount, failed: @escaping @Sendable (any Error) -> Void
     ) {
         let isAccepted = state.withLock { state in
             let location = Location(store, key)
-            if state.isRemoved(Written(head: head, old: old), location, since: mark) { return true }
+            if state.isRemoved(Written(head: head, old: old), location, since: count) { return true }
             let write = Write(
-                number: state.queued + 1, location: location, store: store, mark: mark, head: head, body: body,
-                old: old,
+                number: state.queued + 1, location: location, store: store, head: head, body: body, old: old,
                 failed: failed)
             guard state.bytes + write.size <= Self.maximumBytes else { return false }
             state.bytes += write.size
@@ -143,12 +141,12 @@ final class CacheWriter: Sendable {
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was already
     /// removed.
     func stream(
-        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
+        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since count: RemovalCount
     ) async throws -> Bool {
         let location = Location(store, key)
         let begun = state.withLock { state -> UInt64? in
             let written = Written(head: entry.head)
-            return state.isRemoved(written, location, since: mark) ? nil : state.run(written, location)
+            return state.isRemoved(written, location, since: count) ? nil : state.run(written, location)
         }
         guard let operation = begun else { return false }
         let result: Result<Void, any Error>
@@ -214,7 +212,7 @@ final class CacheWriter: Sendable {
 /// Reads entries. Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
     private struct View {
-        let mark: Mark
+        let removals: RemovalCount
         var pending: CacheEntry?
         var isHidden = false
         var selections: [Selection] = []
@@ -238,7 +236,7 @@ extension CacheWriter {
 
     private func view(of key: CacheKey, in store: any CacheStore) -> View {
         state.withLock { state in
-            var view = View(mark: Mark(removals: state.removals))
+            var view = View(removals: RemovalCount(value: state.removals))
             if state.isCalm { return view }
             let location = Location(store, key)
             view.pending = state.pending[location].flatMap { write in
@@ -252,11 +250,14 @@ extension CacheWriter {
 
     /// Whether a reader may see an entry. Also checks removals that began and ended after the store had read the entry.
     private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
-        !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
+        !view.selections.contains { $0.matches(entry.head) }
+            && !isRemoved(entry.head, key, in: store, since: view.removals)
     }
 
-    func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
-        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: mark) }
+    func isRemoved(
+        _ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since count: RemovalCount
+    ) -> Bool {
+        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: count) }
     }
 }
 

@@ -23,9 +23,9 @@ final class SharedValidations: Sendable {
 
     final class Leader: Sendable {
         private let state = Mutex(Outcome.notShareable)
-        fileprivate let mark: CacheWriter.Mark
+        fileprivate let removals: CacheWriter.RemovalCount
 
-        fileprivate init(_ mark: CacheWriter.Mark) { self.mark = mark }
+        fileprivate init(_ removals: CacheWriter.RemovalCount) { self.removals = removals }
 
         var outcome: Outcome { state.withLock { $0 } }
         func record(_ outcome: Outcome) { state.withLock { $0 = outcome } }
@@ -50,20 +50,20 @@ final class SharedValidations: Sendable {
 
     /// Joins the validation of an entry.
     ///
-    /// - Parameter isCurrent: Whether no removal since the leader's mark applies to the entry.
+    /// - Parameter isCurrent: Whether no removal since the leader began applies to the entry.
     func join(
-        _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
-        isCurrent: (CacheWriter.Mark) -> Bool
+        _ location: CacheWriter.Location, _ removals: CacheWriter.RemovalCount, _ activity: ActivityID,
+        isCurrent: (CacheWriter.RemovalCount) -> Bool
     ) async throws -> Role {
         while true {
             let (role, ticket) = state.withLock { state -> (Role?, UInt64) in
                 guard let validation = state.validations[location] else {
-                    let leader = Leader(mark)
+                    let leader = Leader(removals)
                     state.validations[location] = Validation(leader: leader, activities: [activity])
                     return (.leader(leader), 0)
                 }
                 let isOwn = validation.activities.contains(activity)
-                if isOwn || !isCurrent(validation.leader.mark) { return (.follower(.notShareable), 0) }
+                if isOwn || !isCurrent(validation.leader.removals) { return (.follower(.notShareable), 0) }
                 state.validations[location]?.activities.insert(activity)
                 state.lastTicket += 1
                 return (nil, state.lastTicket)
