@@ -86,11 +86,11 @@ struct BatchLimitTests {
             if running.count == 8 {
                 let oldest = running.removeFirst()
                 sum.end(oldest, isSuccess: false)
-                let counts = ledger.end(oldest, Refused(), ("\(oldest)", nil))
+                let counts = ledger.end(oldest, failure: Refused(), name: ("\(oldest)", nil))
                 #expect(counts)
             }
         }
-        for index in running { _ = ledger.end(index, Refused(), ("\(index)", nil)) }
+        for index in running { _ = ledger.end(index, failure: Refused(), name: ("\(index)", nil)) }
         let error = #expect(throws: BatchError.self) { try ledger.check() }
         #expect(error?.failures.count == BatchError.maximumKeptFailures)
         #expect(error?.failureCount == 10_000)

@@ -16,7 +16,7 @@ struct SchemaTagTests {
     private func parts(_ schema: JSONSchema, _ text: String) -> (all: Int, left: [Int]) {
         let bytes = ContiguousArray(text.utf8)
         var validator = SchemaValidator(
-            SchemaMachine(schema.program), schema.program, textCount: bytes.count, .standard)
+            SchemaMachine(schema.program), program: schema.program, textCount: bytes.count, limits: .standard)
         validator.run(bytes.span)
         var machine = validator.machine
         let root = machine.state([SchemaMachine.root(schema.program.root, isHard: true)], schema.program)

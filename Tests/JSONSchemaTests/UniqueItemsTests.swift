@@ -13,7 +13,7 @@ struct UniqueItemsTests {
 
     private func isEqual(_ a: String, _ b: String) -> Bool {
         let (first, second) = (ContiguousArray(a.utf8), ContiguousArray(b.utf8))
-        return JSONEquality.areEqual(first.span, 0..<first.count, and: second.span, 0..<second.count)
+        return JSONEquality.areEqual(first.span, at: 0..<first.count, and: second.span, at: 0..<second.count)
     }
 
     /// Returns the smallest step limit with which a text can be validated.

@@ -110,7 +110,7 @@ import Testing
         "a number that leaves no room for a later number counts as damage", arguments: [OutboxFormat.Kind.next, .put])
     func hugeNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix
-        OutboxFormat.add(kind, .max, kind == .put ? [0] : [], to: &bytes)
+        OutboxFormat.add(kind, id: .max, payload: kind == .put ? [0] : [], to: &bytes)
         let (notes, damage) = try await read(Data(bytes))
         #expect(notes.isEmpty && damage.count == 1)
     }
@@ -124,7 +124,7 @@ import Testing
         let planted = StoredEntry(
             id: id, name: "note", lane: "", key: UUID(), enqueued: desk.time.date, expiry: nil, replacementKey: nil,
             dependencies: [])
-        OutboxFormat.add(kind, id, kind == .put ? planted.payload(Data("{}".utf8)) : [], to: &bytes)
+        OutboxFormat.add(kind, id: id, payload: kind == .put ? planted.payload(Data("{}".utf8)) : [], to: &bytes)
         try FileManager.default.createDirectory(
             at: desk.log.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(bytes).write(to: desk.log)
@@ -160,7 +160,7 @@ import Testing
         for _ in 0..<3 { large.append(try await outbox.enqueue(Draft(text: String(repeating: "x", count: 500_000)))) }
         await outbox.close()
         var bytes = [UInt8](try Data(contentsOf: desk.log))
-        OutboxFormat.add(.next, OutboxFormat.maximumNext - UInt64(room), to: &bytes)
+        OutboxFormat.add(.next, id: OutboxFormat.maximumNext - UInt64(room), to: &bytes)
         try Data(bytes).write(to: desk.log)
         var notes = [first: 1]
         outbox = try await desk.enqueueOnly()
@@ -180,7 +180,7 @@ import Testing
     func lastNumber() {
         for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
             var bytes: [UInt8] = []
-            OutboxFormat.add(.put, number, [0], to: &bytes)
+            OutboxFormat.add(.put, id: number, payload: [0], to: &bytes)
             let head = bytes.withSpan { OutboxFormat.head($0, at: 0, next: number) }
             #expect((head != nil) == isRead)
         }

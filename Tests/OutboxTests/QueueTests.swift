@@ -40,7 +40,7 @@ import Testing
 
         mutating func change(_ change: OutboxChange) -> UInt64? {
             var plan = OutboxPlan(state.queue)
-            let isAdded = plan.add(change, state.queue, OutboxOptions())
+            let isAdded = plan.add(change, to: state.queue, options: OutboxOptions())
             #expect(isAdded)
             plan.merge { value(of: $0) }
             let (records, steps) = plan.records()
@@ -58,9 +58,9 @@ import Testing
         mutating func restart(rewriting: Bool) throws {
             if rewriting {
                 var new = OutboxFormat.prefix
-                OutboxFormat.add(.next, state.queue.next, to: &new)
+                OutboxFormat.add(.next, id: state.queue.next, to: &new)
                 for entry in state.queue.entries.values.sorted(by: { $0.id < $1.id }) {
-                    OutboxFormat.add(.put, entry.id, entry.payload(value(of: entry)), to: &new)
+                    OutboxFormat.add(.put, id: entry.id, payload: entry.payload(value(of: entry)), to: &new)
                 }
                 bytes = new
             }

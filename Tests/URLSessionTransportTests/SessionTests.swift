@@ -92,7 +92,8 @@ struct SessionTests {
 
     private func transfer() async throws -> SessionTransfer {
         SessionTransfer(
-            HTTPRequest(.get, url), TransportOptions(), try await SessionUpload(.none, TransportOptions()),
-            URLSessionTransport())
+            HTTPRequest(.get, url), options: TransportOptions(),
+            upload: try await SessionUpload(.none, TransportOptions()),
+            transport: URLSessionTransport())
     }
 }

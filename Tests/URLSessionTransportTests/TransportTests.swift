@@ -48,8 +48,9 @@ struct TransportTests {
         let url = try #require(URL(string: "http://127.0.0.1/"))
         let tags = isAllowed ? Tags() : Tags().with(AllowsCellularAccess.self, false)
         let transfer = SessionTransfer(
-            HTTPRequest(.get, url), TransportOptions(tags: tags), try await SessionUpload(.none, TransportOptions()),
-            transport
+            HTTPRequest(.get, url), options: TransportOptions(tags: tags),
+            upload: try await SessionUpload(.none, TransportOptions()),
+            transport: transport
         )
         #expect(transfer.urlRequest().allowsCellularAccess == isAllowed)
     }

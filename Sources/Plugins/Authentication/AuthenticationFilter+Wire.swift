@@ -19,9 +19,9 @@ extension AuthenticationFilter {
         if let ready = keeper.ready(exchange.time, member) {
             lease = ready
             if member == nil { try admit(lease, exchange) }
-        } else if let stored = try await stored(exchange, next, added, member) {
+        } else if let stored = try await stored(exchange, to: next, replacing: added, for: member) {
             return stored
-        } else if let other = try await self.lease(.valid(at: exchange.time.date), exchange, member) {
+        } else if let other = try await self.lease(.valid(at: exchange.time.date), for: exchange, member: member) {
             lease = other
         } else {
             return try await next(exchange)
@@ -78,7 +78,7 @@ extension AuthenticationFilter {
             // A cache closer to the transport may have staged the refused response.
             await exchange.discardStagedWork(after: stagedWork)
             exchange.note("authentication", describing: AuthenticationNote.rejected(status: response.status))
-            guard let renewed = try await self.lease(need, exchange, lease.membership, refused: response)
+            guard let renewed = try await self.lease(need, for: exchange, member: lease.membership, refused: response)
             else {
                 record?.commit()
                 return response
@@ -121,7 +121,7 @@ extension AuthenticationFilter {
     ) throws -> Exchange {
         var attempt = exchange
         guard let added, lease.field == nil || added.lease.field == nil else {
-            try authorize(&attempt, lease)
+            try authorize(&attempt, with: lease)
             return attempt
         }
         let isSame = lease.isSame(as: added.lease)
@@ -133,14 +133,14 @@ extension AuthenticationFilter {
         }
         attempt.http = bare
         if let mark = added.mark { attempt.unassign(from: mark) }
-        try authorize(&attempt, lease)
+        try authorize(&attempt, with: lease)
         return attempt
     }
 
     /// Returns a stored response, or nil if the request has to be sent. Doesn't refresh the credential.
     private func stored(
-        _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
-        _ member: CredentialKeeper.Membership?
+        _ exchange: Exchange, to next: Next, replacing added: AddedCredential?,
+        for member: CredentialKeeper.Membership?
     ) async throws -> HTTPResponse? {
         guard next.following.contains(.caches), let known = keeper.ready(for: .any, member) else {
             return nil
@@ -157,7 +157,7 @@ extension AuthenticationFilter {
                 throw CredentialDue()
             }
             let member = self.member(of: reached)
-            guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
+            guard let lease = try await lease(.valid(at: reached.time.date), for: reached, member: member) else {
                 return try await next(reached)
             }
             return try await next(

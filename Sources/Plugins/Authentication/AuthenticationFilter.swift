@@ -75,7 +75,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         guard let lease = ready, let field = lease.field else { return nil }
         if member == nil { try admit(lease, exchange) }
         var attempt = Attempt(exchange: exchange, lease: isCall ? nil : lease)
-        _ = authorize(&attempt.exchange, lease, field)
+        _ = authorize(&attempt.exchange, with: lease, field: field)
         return attempt
     }
 
@@ -143,7 +143,7 @@ extension AuthenticationFilter {
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
-            let prepared = try await prepared(exchange, next.following, repetition)
+            let prepared = try await prepared(exchange, before: next.following, repetition: repetition)
             guard let added = added(to: prepared) else { return try await next(prepared) }
             let stagedWork = exchange.stagedWorkCount
             do {
@@ -163,7 +163,7 @@ extension AuthenticationFilter {
     }
 
     private func prepared(
-        _ exchange: Exchange, _ following: FilterTraits, _ repetition: AddedCredential.Repetition
+        _ exchange: Exchange, before following: FilterTraits, repetition: AddedCredential.Repetition
     ) async throws -> Exchange {
         var prepared = exchange
         let own = exchange.http.headers[.authorization]
@@ -173,8 +173,8 @@ extension AuthenticationFilter {
         }
         let member = member(of: exchange)
         if member?.isAnonymous == true { return exchange }
-        guard let lease = try await lease(.any, exchange, member) else { return exchange }
-        let mark = try authorize(&prepared, lease)
+        guard let lease = try await lease(.any, for: exchange, member: member) else { return exchange }
+        let mark = try authorize(&prepared, with: lease)
         if let own, own != prepared.http.headers[.authorization] {
             prepared.http.headers.set(.authorization, own, sensitive: true)
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
@@ -224,7 +224,7 @@ extension AuthenticationFilter {
     /// Returns the current credential, and refreshes it first if necessary. Returns nil to continue without a new
     /// credential. The first credential of a call determines the call's user.
     func lease(
-        _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
+        _ need: CredentialKeeper.Need, for exchange: Exchange, member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
     ) async throws -> CredentialKeeper.Lease? {
         if response == nil, let lease = keeper.ready(for: need, member) {
@@ -283,7 +283,7 @@ extension AuthenticationFilter {
     }
 
     private func authorize(
-        _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
+        _ exchange: inout Exchange, with lease: CredentialKeeper.Lease, field: HTTPHeaders.Field
     ) -> UserMark? {
         var headers = exchange.http.headers
         if !headers.isOnly(field) {
@@ -301,10 +301,10 @@ extension AuthenticationFilter {
     /// Adds a credential to a request and marks the added fields as sensitive. Returns nil if these fields identify the
     /// user.
     @discardableResult
-    func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
+    func authorize(_ exchange: inout Exchange, with lease: CredentialKeeper.Lease) throws
         -> UserMark?
     {
-        if let field = lease.field { return authorize(&exchange, lease, field) }
+        if let field = lease.field { return authorize(&exchange, with: lease, field: field) }
         let before = exchange.http
         try lease.credential.authorize(&exchange.http)
         let old = before.headers

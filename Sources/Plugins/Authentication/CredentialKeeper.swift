@@ -67,18 +67,18 @@ final class CredentialKeeper: Sendable {
     }
 
     func ready(for need: Need, _ member: Membership?) -> Lease? {
-        if case .ready(let lease)? = state.withLock({ decide($0, need, member) }) { return lease }
+        if case .ready(let lease)? = state.withLock({ decide($0, for: need, member: member) }) { return lease }
         return nil
     }
 
     func credential(for need: Need, _ time: any TimeSource, _ member: Membership?) async -> Outcome {
-        if let ready = state.withLock({ decide($0, need, member) }) { return ready }
+        if let ready = state.withLock({ decide($0, for: need, member: member) }) { return ready }
         let (ticket, start) = (state.withLock { $0.nextID() }, time.now)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = state.withLock { state -> Outcome? in
                     if Task.isCancelled { return .cancelled }
-                    if let ready = decide(state, need, member) { return ready }
+                    if let ready = decide(state, for: need, member: member) { return ready }
                     if state.run == nil { self.start(&state, at: start, time) }
                     state.run?.waiting[ticket] = Waiter(continuation: continuation, member: member)
                     return nil
@@ -94,7 +94,7 @@ final class CredentialKeeper: Sendable {
     func renew(after need: Need, _ time: any TimeSource) {
         let now = time.now
         state.withLock { state in
-            if decide(state, need, nil) == nil, state.run == nil { start(&state, at: now, time) }
+            if decide(state, for: need, member: nil) == nil, state.run == nil { start(&state, at: now, time) }
         }
     }
 
@@ -108,7 +108,7 @@ final class CredentialKeeper: Sendable {
             {
                 return false
             }
-            if case .refused? = decide(state, need, nil) { return false }
+            if case .refused? = decide(state, for: need, member: nil) { return false }
             return true
         }
     }
@@ -120,7 +120,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    private func decide(_ state: State, _ need: Need, _ member: Membership?) -> Outcome? {
+    private func decide(_ state: State, for need: Need, member: Membership?) -> Outcome? {
         if let refusal = state.refusal(of: member) { return refusal }
         switch need {
         case .any: if let lease = state.lease { return .ready(lease) }
@@ -153,19 +153,19 @@ final class CredentialKeeper: Sendable {
             do { result = .success(try await scope.run { try await handler(old) }) } catch {
                 result = .failure(error)
             }
-            self?.finish(id, result, time)
+            self?.finish(id, with: result, time: time)
         }
         let limit = now.advanced(by: timeout.bounded)
         let timer = Task { [weak self] in
             await time.wait(until: limit)
             if Task.isCancelled { return }
-            self?.finish(id, .failure(TimedOut()), time)
+            self?.finish(id, with: .failure(TimedOut()), time: time)
         }
         state.run?.tasks = [work, timer]
     }
 
     private func finish(
-        _ id: UInt64, _ result: Result<(any Credential)?, any Error>, _ time: any TimeSource
+        _ id: UInt64, with result: Result<(any Credential)?, any Error>, time: any TimeSource
     ) {
         let date = time.date
         let new = try? result.get().map(Known.init)

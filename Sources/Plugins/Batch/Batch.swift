@@ -30,7 +30,7 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
     let cached: @Sendable (Success) -> CacheShare
 
     init(
-        _ count: Int, _ maximumConcurrent: Int, _ label: String?, _ rule: BatchRule,
+        count: Int, maximumConcurrent: Int, label: String?, rule: BatchRule,
         cached: @escaping @Sendable (Success) -> CacheShare, parts: @escaping @Sendable () -> BatchParts<Part, Success>
     ) {
         (self.count, self.maximumConcurrent, self.label, self.rule) = (count, max(1, maximumConcurrent), label, rule)
@@ -87,7 +87,8 @@ extension Batch {
             send: { index, agent, options in try await agent.send(requests[index], options: options) },
             name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
         self.init(
-            requests.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0, \.http) },
+            count: requests.count, maximumConcurrent: maximumConcurrent, label: label, rule: policy.rule,
+            cached: { policy.cached($0, \.http) },
             parts: { parts })
     }
 
@@ -114,7 +115,8 @@ extension Batch {
             send: { index, agent, options in try await requests[index].sendErased(on: agent, options) },
             name: { index in (requests[index].name, requests[index]) }, gather: policy.gather)
         self.init(
-            requests.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0, \.http) },
+            count: requests.count, maximumConcurrent: maximumConcurrent, label: label, rule: policy.rule,
+            cached: { policy.cached($0, \.http) },
             parts: { parts })
     }
 
@@ -146,7 +148,8 @@ extension Batch {
             send: { index, agent, _ in try await part(agent, items[index]) },
             name: { _ in ("\(Item.self)", nil) }, gather: policy.gather)
         self.init(
-            items.count, maximumConcurrent, label, policy.rule, cached: { policy.cached($0) { _ in nil } },
+            count: items.count, maximumConcurrent: maximumConcurrent, label: label, rule: policy.rule,
+            cached: { policy.cached($0) { _ in nil } },
             parts: { parts })
     }
 
@@ -206,7 +209,10 @@ extension Batch {
         policy: BatchPolicy<Response<any Sendable>, [Response<any Sendable>]> = .failFast
     ) where Part == Response<any Sendable>, Success == (repeat Response<(each R).Output>) {
         let count = Self.count(repeat each requests)
-        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+        self.init(
+            count: count, maximumConcurrent: maximumConcurrent, label: label, rule: policy.rule,
+            cached: { CacheShare(repeat each $0) }
+        ) {
             let cells = (repeat BatchCell(each requests))
             return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome().get()) }
         }
@@ -219,7 +225,10 @@ extension Batch {
         policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
     ) where Part == Response<any Sendable>, Success == (repeat Result<Response<(each R).Output>, any Error>) {
         let count = Self.count(repeat each requests)
-        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+        self.init(
+            count: count, maximumConcurrent: maximumConcurrent, label: label, rule: policy.rule,
+            cached: { CacheShare(repeat each $0) }
+        ) {
             let cells = (repeat BatchCell(each requests))
             return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome()) }
         }

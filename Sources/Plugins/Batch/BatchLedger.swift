@@ -21,7 +21,7 @@ struct BatchLedger: Sendable {
         return next
     }
 
-    mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
+    mutating func end(_ index: Int, failure: (any Error)?, name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {
         case (nil, .firstSuccess):
@@ -85,9 +85,9 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     func take() -> Int? { state.withLock { $0.ledger.take() } }
 
-    func end(_ index: Int, _ output: Part?, _ failure: (any Error)?, _ name: BatchLedger.PartName?) -> End {
+    func end(_ index: Int, output: Part?, failure: (any Error)?, name: BatchLedger.PartName?) -> End {
         state.withLock { state in
-            let counts = state.ledger.end(index, failure, name)
+            let counts = state.ledger.end(index, failure: failure, name: name)
             if counts, collects {
                 // With `.firstSuccess`, the ledger alone keeps failures.
                 if failure == nil {

@@ -39,7 +39,7 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             let (output, failure) = await send(index)
             // This is done outside the lock, because it runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
-            let (counts, isDecided) = outcomes.end(index, output, failure, name)
+            let (counts, isDecided) = outcomes.end(index, output: output, failure: failure, name: name)
             progress.end(index, isSuccess: failure == nil)
             if counts, let channel, batch.rule != .failFast || !isDecided {
                 let error = failure ?? CancellationError()

@@ -33,7 +33,7 @@ public struct ChainStep: Sendable {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label
         run = { done, record, editor in
-            try await Self.send(request, at: done.count, label: label, record, editor, then: callback)
+            try await Self.send(request, at: done.count, label: label, record: record, editor: editor, then: callback)
         }
     }
 
@@ -51,13 +51,14 @@ public struct ChainStep: Sendable {
             guard let input = done.last?.value as? Input else {
                 throw ChainInputError(label: label, expected: type, got: done.last.map { Swift.type(of: $0.value) })
             }
-            return try await Self.send(try make(input), at: done.count, label: label, record, editor, then: callback)
+            return try await Self.send(
+                try make(input), at: done.count, label: label, record: record, editor: editor, then: callback)
         }
     }
 
     // This function is inlined, so each step has a single async frame.
     @inline(__always) private static func send<R: Request>(
-        _ request: R, at index: Int, label: String, _ record: ChainRecord, _ editor: ChainEditor,
+        _ request: R, at index: Int, label: String, record: ChainRecord, editor: ChainEditor,
         then callback: Callback<R.Output>?
     ) async throws -> ChainStepResult {
         record.note(index, label)

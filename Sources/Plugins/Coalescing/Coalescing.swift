@@ -75,7 +75,9 @@ public struct CoalescingFilter: Filter {
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
         guard request.method.isSafe else { return .passes(isSafe: false) }
-        guard let conditions = SharingConditions(exchange, request, next, rule) else { return .passes(isSafe: true) }
+        guard let conditions = SharingConditions(exchange, request: request, next: next, filterRule: rule) else {
+            return .passes(isSafe: true)
+        }
         try Task.checkCancellation()
         let own = SharedRun(exchange, conditions)
         switch table.join(own) {

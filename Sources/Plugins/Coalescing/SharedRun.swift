@@ -204,7 +204,7 @@ struct SharingConditions: Sendable {
     /// Computed once, because each exchange is looked up, added and removed.
     let hash: Int
 
-    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
+    init?(_ exchange: Exchange, request: HTTPRequest, next: Next, filterRule: CoalescingPolicy) {
         let tags = exchange.tags
         rule = tags[CoalescingPolicy.self] ?? filterRule
         guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.remainingPipeline,

@@ -28,13 +28,13 @@ private struct CookieSender: Filter {
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let deliveries = exchange.possiblyReceivedCount
         let response = try await next(sending(exchange))
-        if response.headers.contains(.setCookie) { keepOwn(response, exchange, deliveries) }
+        if response.headers.contains(.setCookie) { keepOwn(response, of: exchange, deliveries: deliveries) }
         return response
     }
 
     /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has already
     /// stored the cookies of other responses. Cached responses must not set cookies.
-    private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
+    private func keepOwn(_ response: HTTPResponse, of exchange: Exchange, deliveries: Int) {
         if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 

@@ -44,7 +44,7 @@ public final class CurlTransport: Transport {
     /// Sends a request that the core has validated. See ``Transport/send(_:options:)``.
     @inline(__always) public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         let loop = if let loop = started.withLock({ $0 }) { loop } else { try await loop(options) }
-        return try await Transfer(request, options, loop).response()
+        return try await Transfer(request, options: options, loop: loop).response()
     }
 
     /// Returns the loop. If the process is out of file descriptors, waits until some are free, up to the request's

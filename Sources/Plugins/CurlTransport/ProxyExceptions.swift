@@ -58,12 +58,12 @@ struct ProxyExceptions: Sendable {
             case .all: return true
             case .domain(let domain): return !isAddress && (name == domain || name.hasSuffix("." + domain))
             case .address(let address): return name == address
-            case .range(let start, let bits): return bytes.map { Self.agree($0, start, bits) } ?? false
+            case .range(let start, let bits): return bytes.map { Self.agree($0, start, bits: bits) } ?? false
             }
         }
     }
 
-    private static func agree(_ one: [UInt8], _ other: [UInt8], _ bits: Int) -> Bool {
+    private static func agree(_ one: [UInt8], _ other: [UInt8], bits: Int) -> Bool {
         guard one.count == other.count else { return false }
         let (whole, rest) = bits.quotientAndRemainder(dividingBy: 8)
         guard one.prefix(whole) == other.prefix(whole) else { return false }

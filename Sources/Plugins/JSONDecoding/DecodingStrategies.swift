@@ -21,7 +21,7 @@ enum ISO8601Date {
             1...28 ~= day || 1...length(of: month, century * 100 + yearOfCentury) ~= day, hour < 24, minute < 60,
             second < 60
         else { return nil }
-        let days = days(century * 100 + yearOfCentury, month, day)
+        let days = days(year: century * 100 + yearOfCentury, month: month, day: day)
         return Date(timeIntervalSince1970: Double(days) * 86_400 + Double(hour * 3_600 + minute * 60 + second))
     }
 
@@ -34,7 +34,7 @@ enum ISO8601Date {
     }
 
     /// Counts days since 1970 and each year from March, so the leap day comes last.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func days(year: Int, month: Int, day: Int) -> Int {
         let (year, month) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = year / 4 - year / 100 + year / 400
         return year * 365 + leapDays + (month * 153 + 2) / 5 + day - 1 - 719_468

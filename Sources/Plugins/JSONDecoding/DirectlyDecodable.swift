@@ -154,7 +154,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
         }
         return try frame.scoped(at: position, step) { frame in
             guard !frame.entry.isKind(.null) else { throw frame.null([String: Any].self, nil) }
-            guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
+            guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, at: frame.entry, step: nil) }
             let convertsKeys = frame.document.convertsKeys
             try frame.document.forEachMember(at: frame.position) { name, position in
                 // The first of repeated keys counts.

@@ -183,7 +183,7 @@ extension ValueFrame: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     @inline(never) private func noContainer(_ name: String, _ type: Any.Type) -> DecodingError {
-        guard entry.isKind(.null) else { return mismatch(type, entry, nil) }
+        guard entry.isKind(.null) else { return mismatch(type, at: entry, step: nil) }
         return .valueNotFound(
             type,
             DecodingError.Context(
@@ -235,7 +235,7 @@ extension ValueFrame {
                 debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 
-    func mismatch(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
+    func mismatch(_ type: Any.Type, at entry: IndexEntry, step: Step?) -> DecodingError {
         .typeMismatch(
             type,
             DecodingError.Context(
@@ -256,7 +256,7 @@ extension ValueFrame {
     }
 
     /// `JSONDecoder` throws this error without a coding path, and reports that the text isn't JSON.
-    private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
+    private func unrepresentable(_ type: Any.Type, at entry: IndexEntry, step: Step?) -> DecodingError {
         let error = JSONDecodingError(
             .numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
         return .dataCorrupted(
@@ -269,7 +269,7 @@ extension ValueFrame {
 
     @inline(never) func bool(at position: Int, _ step: Step?) throws -> Bool {
         if position >= 0, let value = document.bool(at: position) { return value }
-        throw mismatch(Bool.self, entry(at: position), step)
+        throw mismatch(Bool.self, at: entry(at: position), step: step)
     }
 
     @inline(never) func string(at position: Int, _ step: Step?) throws -> String {
@@ -281,7 +281,9 @@ extension ValueFrame {
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
         let entry = entry(at: position)
         guard entry.isKind(.integer) || entry.isKind(.number) else { throw nullOrMismatch(type, at: position, step) }
-        guard let value = document.number(entry).integer(type) else { throw unrepresentable(type, entry, step) }
+        guard let value = document.number(entry).integer(type) else {
+            throw unrepresentable(type, at: entry, step: step)
+        }
         return value
     }
 
@@ -300,7 +302,9 @@ extension ValueFrame {
         if entry.isKind(.integer) || entry.isKind(.number) {
             let number = document.number(entry)
             let value = read(number)
-            guard value.isFinite, value != 0 || number.isZero else { throw unrepresentable(Value.self, entry, step) }
+            guard value.isFinite, value != 0 || number.isZero else {
+                throw unrepresentable(Value.self, at: entry, step: step)
+            }
             return value
         }
         if entry.isKind(.string), let text = document.string(at: position),
@@ -317,7 +321,7 @@ extension ValueFrame {
 
     private func nullOrMismatch(_ type: Any.Type, at position: Int, _ step: Step?) -> DecodingError {
         let entry = entry(at: position)
-        return entry.isKind(.null) ? null(type, step) : mismatch(type, entry, step)
+        return entry.isKind(.null) ? null(type, step) : mismatch(type, at: entry, step: step)
     }
 
     // MARK: Foundation types
@@ -344,7 +348,7 @@ extension ValueFrame {
         decoder.dateDecodingStrategy = strategy
         let entry = entry(at: position)
         guard entry.isKind(.string) || entry.isKind(.escapedString) else {
-            throw mismatch(String.self, entry, step)
+            throw mismatch(String.self, at: entry, step: step)
         }
         do { return try decoder.decode(Date.self, from: Data(document.quoted(entry))) } catch {
             throw corrupted("Date string does not match format expected by formatter.", step)
@@ -373,9 +377,11 @@ extension ValueFrame {
     func decimal(at position: Int, _ step: Step?) throws -> Decimal {
         let entry = entry(at: position)
         guard !entry.isKind(.null) else { throw null(Decimal.self, step) }
-        guard entry.isKind(.integer) || entry.isKind(.number) else { throw mismatch(Decimal.self, entry, step) }
+        guard entry.isKind(.integer) || entry.isKind(.number) else {
+            throw mismatch(Decimal.self, at: entry, step: step)
+        }
         guard let value = Decimal(string: String(decoding: document.bytes(entry), as: UTF8.self)) else {
-            throw unrepresentable(Decimal.self, entry, step)
+            throw unrepresentable(Decimal.self, at: entry, step: step)
         }
         return value
     }

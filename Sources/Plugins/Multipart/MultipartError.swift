@@ -32,7 +32,7 @@ public struct MultipartError: CodedError, Sendable {
     public var description: String { "\(code): \(message)" }
 
     static func sending(
-        _ code: ErrandError.Code, _ own: Code, _ message: String, underlying: (any Error)? = nil
+        _ code: ErrandError.Code, own: Code, _ message: String, underlying: (any Error)? = nil
     ) -> ErrandError {
         ErrandError(code, message, underlying: MultipartError(own, message, underlying: underlying))
     }

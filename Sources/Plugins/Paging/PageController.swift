@@ -247,7 +247,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
                 switch end {
                 case .success(let page):
                     guarded.pin = pin
-                    Self.place(page, at: placement, &state, &guarded)
+                    Self.place(page, at: placement, in: &state, guarded: &guarded)
                 case .failure(let error): if !error.isCancellation { state.error = error }
                 }
                 return end
@@ -261,7 +261,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             guarded.withLock { guarded in
                 guard guarded.run == run, !Task.isCancelled else { return }
                 guarded.pin = pin
-                Self.place(page, at: .start, &state, &guarded)
+                Self.place(page, at: .start, in: &state, guarded: &guarded)
             }
         }
     }
@@ -284,7 +284,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private static func place(
-        _ page: Page<Item, Output>, at placement: Placement, _ state: inout State, _ guarded: inout Guarded
+        _ page: Page<Item, Output>, at placement: Placement, in state: inout State, guarded: inout Guarded
     ) {
         switch placement {
         case .add:

@@ -23,9 +23,10 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         send = { position, agent, options in
             var request = request
             request.page = position
-            let (response, source) = try await Self.response(to: request, position, agent, options)
+            let (response, source) = try await Self.response(to: request, at: position, agent: agent, options: options)
             return try Self.page(
-                position, response, source, items: request.items(in: response), total: request.total(in: response),
+                position, response: response, source: source, items: request.items(in: response),
+                total: request.total(in: response),
                 cursor: request.nextCursor(in: response))
         }
     }
@@ -47,9 +48,11 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     ) where R.Output == Output {
         self.first = first.first
         send = { position, agent, options in
-            let (response, source) = try await Self.response(to: try request(position), position, agent, options)
+            let (response, source) = try await Self.response(
+                to: try request(position), at: position, agent: agent, options: options)
             return try Self.page(
-                position, response, source, items: items(response), total: total(response), cursor: cursor(response))
+                position, response: response, source: source, items: items(response), total: total(response),
+                cursor: cursor(response))
         }
     }
 
@@ -88,7 +91,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     /// Requests a page. In the link style, `source` is the URL of the first page. If a link leads to another origin,
     /// this origin doesn't get the request's own secrets.
     private static func response<R: Request>(
-        to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
+        to request: R, at position: PagePosition, agent: any Agent, options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
         guard position.style == .link else { return (try await agent.send(request, options: options), nil) }
         var options = options
@@ -102,7 +105,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private static func page(
-        _ position: PagePosition, _ response: Response<Output>, _ source: URL?, items: [Item], total: Int?,
+        _ position: PagePosition, response: Response<Output>, source: URL?, items: [Item], total: Int?,
         cursor: String?
     ) throws -> Page<Item, Output> {
         var next = position

@@ -78,10 +78,11 @@ public final class ExchangeRecorder: Accessory {
         self.maximumSocketBytes = maximumSocketBytes
         origin = time.now
         secrets = Mutex(HeaderSecrets(redaction))
-        state = Mutex(Self.empty(maximumExchanges, maximumBytes, maximumHosts))
+        state = Mutex(
+            Self.empty(maximumExchanges: maximumExchanges, maximumBytes: maximumBytes, maximumHosts: maximumHosts))
     }
 
-    private static func empty(_ maximumExchanges: Int, _ maximumBytes: Int, _ maximumHosts: Int) -> State {
+    private static func empty(maximumExchanges: Int, maximumBytes: Int, maximumHosts: Int) -> State {
         State(
             exchanges: BoundedHistory(limit: maximumExchanges, costLimit: maximumBytes),
             activities: BoundedHistory(limit: maximumExchanges, costLimit: maximumBytes),
@@ -106,7 +107,8 @@ public final class ExchangeRecorder: Accessory {
     @discardableResult
     public func reset() -> Recording {
         let old = state.withLock { state in
-            var new = Self.empty(maximumExchanges, maximumBytes, maximumHosts)
+            var new = Self.empty(
+                maximumExchanges: maximumExchanges, maximumBytes: maximumBytes, maximumHosts: maximumHosts)
             (new.running, new.isMasking) = (state.running, state.isMasking)
             swap(&new, &state)
             return new
@@ -138,13 +140,13 @@ public final class ExchangeRecorder: Accessory {
             guard maximumExchanges > 0, let running = draft(of: activity) else { return }
             let now = now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
-            if let ended = running.begin(draft, at: now) { record(ended, of: activity, nil, now) }
+            if let ended = running.begin(draft, at: now) { record(ended, of: activity, outcome: nil, at: now) }
         case .transport(.informational), .transport(.trailers), .transport(.waitingForConnectivity): break
         case .received, .requestBody, .responseBody, .transport:
             guard let running = draft(of: activity) else { return }
             let now = now
             let ended = running.add(event, at: now, limit: maximumBodyBytes)
-            if let ended { record(ended, of: activity, nil, now) }
+            if let ended { record(ended, of: activity, outcome: nil, at: now) }
         case .message(let message):
             let handshake = draft(of: activity)?.known.socket?.handshake
             handshake?.add(message, at: time.date, limit: maximumBodyBytes)
@@ -167,13 +169,13 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func record(
-        _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: Duration
+        _ draft: ExchangeDraft, of activity: Activity, outcome: RecordedOutcome?, at now: Duration
     ) {
-        record(draft, ending(of: activity, activity.label, outcome, now))
+        record(draft, ending(of: activity, label: activity.label, outcome: outcome, at: now))
     }
 
     private func ending(
-        of activity: Activity, _ label: String, _ outcome: RecordedOutcome?, _ now: Duration
+        of activity: Activity, label: String, outcome: RecordedOutcome?, at now: Duration
     ) -> EndedExchange.Ending {
         EndedExchange.Ending(
             activity: activity.id, parent: activity.parent, label: label, end: now, outcome: outcome)
@@ -227,11 +229,11 @@ public final class ExchangeRecorder: Accessory {
         guard let running = state.withLock({ $0.running.remove(activity.id.rawValue) })
         else { return }
         let (draft, label, recorded) = (running.take(), activity.label, RecordedOutcome(outcome))
-        for exchange in draft.pending { record(exchange, ending(of: activity, label, nil, now)) }
+        for exchange in draft.pending { record(exchange, ending(of: activity, label: label, outcome: nil, at: now)) }
         if let socket = draft.socket { record(socket.handshake, socket.ending) }
         if let exchange = draft.exchange {
             exchange.add(evidence: outcome, limit: maximumBodyBytes)
-            let ending = ending(of: activity, label, recorded, now)
+            let ending = ending(of: activity, label: label, outcome: recorded, at: now)
             if !keepsOpen(exchange, ending) { record(exchange, ending) }
         }
         let ended = ended(

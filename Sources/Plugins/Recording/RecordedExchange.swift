@@ -167,7 +167,7 @@ extension RecordedExchange {
         messages: SocketMessages?, label: String, redactor: consuming Redactor
     ) -> MaskedParts {
         // The secrets in all parts are collected first. Then each secret is masked in all parts.
-        var request = Request(request, sent, &redactor)
+        var request = Request(request, sent: sent, redactor: &redactor)
         var response = response.map { Response($0, received: received, length: receivedLength, &redactor) }
         let label = redactor.url(label)
         var webSocket = messages?.masked(&redactor)
@@ -215,7 +215,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange.Request {
-    fileprivate init(_ request: RecordedExchange.ClearRequest, _ sent: Data, _ redactor: inout Redactor) {
+    fileprivate init(_ request: RecordedExchange.ClearRequest, sent: Data, redactor: inout Redactor) {
         let headers = redactor.headers(request.headers)
         let url = redactor.url(request.url)
         let body = RecordedBody(

@@ -109,7 +109,7 @@ public final class ReplayTransport: Transport {
         if let source { index = try HARIndex(source, memoryLimit: maximumIndexBytes) } else { index = HARIndex() }
         (self.file, self.index, self.mode, self.matching) = (file, index, mode, matching)
         (self.timing, self.repeatsLastResponse, self.redaction) = (timing, repeatsLastResponse, redaction)
-        table = try ReplayTable(index, matching, redaction)
+        table = try ReplayTable(index, matching: matching, redaction: redaction)
         recorder = ReplayRecorder(redaction)
     }
 
@@ -122,8 +122,10 @@ public final class ReplayTransport: Transport {
         let data = matching.body ? try await Self.collectBody(of: &request) : nil
         let body = matching.body ? ReplayBody(Array(data ?? Data()), of: request) : nil
         let found = try table.find(request, body)
-        if let position = take(found) { return try await replay(position, request, options) }
-        guard let transport = mode.transport else { throw missing(request, body, found.exact + found.others) }
+        if let position = take(found) { return try await replay(position, for: request, options: options) }
+        guard let transport = mode.transport else {
+            throw missing(request, body: body, used: found.exact + found.others)
+        }
         if mode.records { return try await recorder.send(request, options, over: transport) }
         note(request)
         return try await transport.send(request, options: options)
@@ -155,7 +157,7 @@ public final class ReplayTransport: Transport {
     }
 
     private func replay(
-        _ position: Int, _ request: HTTPRequest, _ options: TransportOptions
+        _ position: Int, for request: HTTPRequest, options: TransportOptions
     ) async throws -> HTTPResponse {
         let item = index.items[position]
         let response = ReplayedResponse(
@@ -166,7 +168,7 @@ public final class ReplayTransport: Transport {
         return try await response.respond(to: request, options)
     }
 
-    private func missing(_ request: HTTPRequest, _ body: ReplayBody?, _ used: [Int]) -> ReplayError {
+    private func missing(_ request: HTTPRequest, body: ReplayBody?, used: [Int]) -> ReplayError {
         note(request)
         guard let last = used.max() else { return table.unmatched(request, body) }
         let entries = used.count == 1 ? "its only response has been used" : "its \(used.count) responses have been used"

@@ -53,12 +53,12 @@ public struct ResumableDownloadFilter: Filter {
         // be repeated.
         defer { exchange.markFailureAsFinal() }
         do {
-            let order = try DownloadOrder(request, exchange, request.downloadOptions ?? options)
+            let order = try DownloadOrder(request, exchange: exchange, options: request.downloadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {
                 order.report(
                     .queued(reason: "waiting for other downloads to close files: the process can't open more"), .queued)
             } _: {
-                let run = DownloadRun(order, try await order.open(), next)
+                let run = DownloadRun(order, file: try await order.open(), next: next)
                 return try await run.run()
             }
         } catch var error as TransferError {

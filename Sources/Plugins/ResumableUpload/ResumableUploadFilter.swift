@@ -52,7 +52,7 @@ public struct ResumableUploadFilter: Filter {
         // be repeated.
         defer { exchange.markFailureAsFinal() }
         do {
-            let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
+            let order = try UploadOrder(request, exchange: exchange, options: request.uploadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: order.descriptors) {
                 order.report(.queued(reason: "waiting for other transfers to close files: the process can't open more"))
                 order.meter.set(.queued)

@@ -67,21 +67,21 @@ public struct RetryFilter: Filter {
         let start = Counts(exchange)
         let result: Result<HTTPResponse, any Error>
         do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
-        if let response = accepted(result, exchange, policy, isFirst: true) { return response }
-        return try await retry(exchange, next, policy, after: result, since: start)
+        if let response = accepted(result, of: exchange, policy: policy, isFirst: true) { return response }
+        return try await retry(exchange, to: next, policy: policy, after: result, since: start)
     }
 
     /// This is a separate function, because its variables would enlarge the async frame of every request. In a single
     /// function, the filter would need a fifth more instructions and allocate a frame of 1,400 bytes.
     private func retry(
-        _ exchange: Exchange, _ next: Next, _ policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
+        _ exchange: Exchange, to next: Next, policy: RetryPolicy, after first: Result<HTTPResponse, any Error>,
         since start: Counts
     ) async throws -> HTTPResponse {
         var (attempt, result, counts) = (1, first, start)
         while true {
-            guard let failure = await RetryFailure(result, exchange, policy) else {
+            guard let failure = await RetryFailure(result, of: exchange, policy: policy) else {
                 let response = try result.get()
-                succeeded(response, exchange, policy, isFirst: attempt == 1)
+                succeeded(response, of: exchange, policy: policy, isFirst: attempt == 1)
                 return response
             }
             if attempt == 1 { failed(exchange, policy) }
@@ -90,7 +90,7 @@ public struct RetryFilter: Filter {
             let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == start.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
 
-            guard let wait = wait(after: failure, attempt, exchange, policy) else {
+            guard let wait = wait(after: failure, attempt: attempt, exchange: exchange, policy: policy) else {
                 exchange.markFailureAsFinal()
                 return try result.get()
             }
@@ -106,17 +106,17 @@ public struct RetryFilter: Filter {
             attempt += 1
             counts = Counts(exchange)
             do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
-            if let response = accepted(result, exchange, policy, isFirst: false) { return response }
+            if let response = accepted(result, of: exchange, policy: policy, isFirst: false) { return response }
         }
     }
 
     @inline(never) private func accepted(
-        _ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool
+        _ result: Result<HTTPResponse, any Error>, of exchange: Exchange, policy: RetryPolicy, isFirst: Bool
     ) -> HTTPResponse? {
         guard case .success(let response) = result, policy.repeatsError == nil,
             !policy.statuses.contains(response.status)
         else { return nil }
-        succeeded(response, exchange, policy, isFirst: isFirst)
+        succeeded(response, of: exchange, policy: policy, isFirst: isFirst)
         return response
     }
 }
@@ -184,7 +184,7 @@ extension RetryFilter {
     }
 
     private func wait(
-        after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
+        after failure: RetryFailure, attempt: Int, exchange: Exchange, policy: RetryPolicy
     ) -> Duration? {
         guard attempt < policy.maximumAttempts else { return nil }
         let time = exchange.time
@@ -195,7 +195,7 @@ extension RetryFilter {
             exchange.note("retry", "skipped: the deadline passes before the wait of \(duration: wait) ends")
             return nil
         }
-        if let budget = policy.budget, !spend(budget, exchange, policy, at: now) {
+        if let budget = policy.budget, !spend(budget, for: exchange, policy: policy, at: now) {
             exchange.note("retry", "skipped: the host's budget is used up")
             return nil
         }
@@ -210,7 +210,7 @@ extension RetryFilter {
 // MARK: - The budget of the host
 
 extension RetryFilter {
-    private func succeeded(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool) {
+    private func succeeded(_ response: HTTPResponse, of exchange: Exchange, policy: RetryPolicy, isFirst: Bool) {
         // A cached response isn't a call to the host.
         guard let budget = policy.budget, !response.source.isStored else { return }
         let now = exchange.time.now
@@ -224,7 +224,7 @@ extension RetryFilter {
     }
 
     private func spend(
-        _ budget: RetryBudget, _ exchange: Exchange, _ policy: RetryPolicy, at now: ContinuousClock.Instant
+        _ budget: RetryBudget, for exchange: Exchange, policy: RetryPolicy, at now: ContinuousClock.Instant
     ) -> Bool {
         ledgers.use(exchange.http, at: now) { $0.spend(budget, maximumAttempts: policy.maximumAttempts, at: now) }
     }
@@ -238,14 +238,14 @@ private struct RetryFailure {
     /// Whether the last request didn't reach any server. A server may still have received earlier requests of the call.
     let reachedNoServer: Bool
 
-    init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {
+    init?(_ result: Result<HTTPResponse, any Error>, of exchange: Exchange, policy: RetryPolicy) async {
         switch result {
-        case .success(let response): await self.init(response, exchange, policy)
+        case .success(let response): await self.init(response, of: exchange, policy: policy)
         case .failure(let error): self.init(error, policy)
         }
     }
 
-    private init?(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy) async {
+    private init?(_ response: HTTPResponse, of exchange: Exchange, policy: RetryPolicy) async {
         if policy.statuses.contains(response.status), !exchange.request.acceptableStatuses.contains(response.status) {
             self.init(ReasonPhrase.describing(response.status), response)
             return

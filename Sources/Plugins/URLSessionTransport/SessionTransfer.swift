@@ -42,8 +42,7 @@ final class SessionTransfer: Sendable {
     let silence: SilenceWatch?
     let state: Mutex<State>
 
-    init(_ request: HTTPRequest, _ options: TransportOptions, _ upload: SessionUpload, _ transport: URLSessionTransport)
-    {
+    init(_ request: HTTPRequest, options: TransportOptions, upload: SessionUpload, transport: URLSessionTransport) {
         self.request = request
         self.options = options
         self.upload = upload
@@ -103,7 +102,7 @@ final class SessionTransfer: Sendable {
 
     private func start() {
         guard let session = state.withLock({ $0.isOver ? nil : $0.session }) else { return }
-        let task = upload.makeTask(urlRequest(), session, self)
+        let task = upload.makeTask(urlRequest(), in: session, for: self)
         let now = options.time.now
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }

@@ -40,7 +40,7 @@ final class SessionUpload: Sendable {
         }
     }
 
-    func makeTask(_ request: URLRequest, _ session: URLSession, _ transfer: SessionTransfer) -> URLSessionTask {
+    func makeTask(_ request: URLRequest, in session: URLSession, for transfer: SessionTransfer) -> URLSessionTask {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {

@@ -88,7 +88,7 @@ public final class URLSessionTransport: Transport {
         }
         await delegate.prepare(session)
         let upload = try await SessionUpload(request.body, options)
-        let transfer = SessionTransfer(request, options, upload, self)
+        let transfer = SessionTransfer(request, options: options, upload: upload, transport: self)
         return try await transfer.response()
     }
 

@@ -36,13 +36,13 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     private let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
 
     init<R: WebSocketRequest>(
-        _ request: R, on agent: some Agent, _ options: CallOptions,
-        _ onOpen: (@Sendable (WebSocketSender<Outgoing>) async throws -> Void)?
+        _ request: R, on agent: some Agent, options: CallOptions,
+        onOpen: (@Sendable (WebSocketSender<Outgoing>) async throws -> Void)?
     ) where R.Incoming == Incoming, R.Outgoing == Outgoing {
         decode = { try request.decode($0, by: $1) }
         let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage = { try request.encode($0, by: $1) }
         self.encode = encode
-        core = SocketCore(request, on: agent, options) { link, isFirst in
+        core = SocketCore(request, on: agent, options: options) { link, isFirst in
             try await onOpen?(WebSocketSender(link: link, encode: encode, isFirst: isFirst))
         }
     }

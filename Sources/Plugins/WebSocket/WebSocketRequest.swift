@@ -137,6 +137,6 @@ extension Agent {
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (WebSocketSender<R.Outgoing>) async throws -> Void)? = nil
     ) -> WebSocket<R.Incoming, R.Outgoing> {
-        WebSocket(request, on: self, options, onOpen)
+        WebSocket(request, on: self, options: options, onOpen: onOpen)
     }
 }

@@ -18,7 +18,7 @@ extension CacheHandler {
         if let found = searchAtOnce(lookup) { candidate = found } else { candidate = await search(lookup) }
         if let found = candidate.found { return try await respond(from: found, lookup) }
         if try mustNotSend(lookup, .notStored) { return gatewayTimeout }
-        note(decision(candidate, .whole, lookup).status)
+        note(decision(candidate, condition: .whole, for: lookup).status)
         return try await forward(lookup)
     }
 
@@ -39,9 +39,9 @@ extension CacheHandler {
 
     private func respond(from stored: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
         let condition = condition(stored, lookup)
-        let decision = decision(.found(stored), condition, lookup)
+        let decision = decision(.found(stored), condition: condition, for: lookup)
         if decision.usesStored {
-            if let response = await serve(stored.entry, condition, decision.status) {
+            if let response = await serve(stored.entry, as: condition, status: decision.status) {
                 if decision.revalidates || mode.refreshes { revalidateInBackground(stored, lookup) }
                 return response
             }
@@ -53,9 +53,9 @@ extension CacheHandler {
         }
         if try mustNotSend(lookup, .expired) { return gatewayTimeout }
         let status = decision.status
-        if status.forward == .stale, isShareable(lookup) { return try await share(stored, lookup, status) }
+        if status.forward == .stale, isShareable(lookup) { return try await share(stored, for: lookup, status: status) }
         note(status)
-        return try await validate(stored, lookup, status)
+        return try await validate(stored, for: lookup, status: status)
     }
 
     private func mustNotSend(_ lookup: HTTPLookup, _ reason: CacheMiss.Reason) throws -> Bool {
@@ -76,7 +76,7 @@ extension CacheHandler {
     ///
     /// - Parameter status: Why the request is sent.
     func validate(
-        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+        _ found: StoredResponse, for lookup: HTTPLookup, status: CacheStatus
     ) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
@@ -86,7 +86,7 @@ extension CacheHandler {
             let response = try await next(request)
             record.commit()
             if HTTPCacheRules.isServerFailure(response.status),
-                let stale = await stale(found, lookup, forwardStatus: response.status, stagedWork)
+                let stale = await stale(found, for: lookup, forwardStatus: response.status, stagedWork: stagedWork)
             {
                 await exchange.discard(response)
                 return stale
@@ -107,10 +107,12 @@ extension CacheHandler {
             if response.status == 304, conditional != nil || lookup.hasConditions {
                 let confirms = HTTPCacheHeaders.confirms(
                     response.headers, found.entry.head.headers, condition: request.http.headers)
-                let confirmed = confirms ? await freshen(found, response, lookup, sent: sent) : nil
+                let confirmed = confirms ? await freshen(found, with: response, for: lookup, sent: sent) : nil
                 if lookup.hasConditions { return response }
                 await exchange.discard(response)
-                if let confirmed, let stored = await serveConfirmed(confirmed, found.key, status, by: response) {
+                if let confirmed,
+                    let stored = await serveConfirmed(confirmed, for: found.key, status: status, by: response)
+                {
                     return stored
                 }
                 // The 304 confirms another response, or the stored response is damaged.
@@ -121,7 +123,7 @@ extension CacheHandler {
             return await keep(response, lookup, sent: sent, old: found.key)
         } catch {
             guard Self.allowsStale(after: error),
-                let stale = await stale(found, lookup, forwardStatus: nil, stagedWork)
+                let stale = await stale(found, for: lookup, forwardStatus: nil, stagedWork: stagedWork)
             else { throw error }
             return stale
         }
@@ -144,7 +146,7 @@ extension CacheHandler {
         var asGet = exchange
         asGet.http.method = .get
         let handler = handling(asGet, mode)
-        let lookup = handler.lookup(policy, CacheDirectives(request: asGet.http.headers), store)
+        let lookup = handler.lookup(policy, directives: CacheDirectives(request: asGet.http.headers), store: store)
         return lookup.mayKeep(record.marks) ? await handler.keep(response, lookup, sent: sent) : response
     }
 }
@@ -175,7 +177,7 @@ extension CacheHandler {
             return .bypass
         }
         guard let store = opened ?? cache.stores.known(store) else { return .closed }
-        return .lookup(lookup(policy, directives, store))
+        return .lookup(lookup(policy, directives: directives, store: store))
     }
 
     private func bypass(_ detail: String?) throws {
@@ -184,7 +186,7 @@ extension CacheHandler {
     }
 
     private func decision(
-        _ candidate: SearchResult, _ condition: HTTPConditions.Outcome, _ lookup: HTTPLookup
+        _ candidate: SearchResult, condition: HTTPConditions.Outcome, for lookup: HTTPLookup
     ) -> HTTPCacheRules.Decision {
         switch candidate {
         case .nothing(let reason): return .validate(.forward(reason))
@@ -225,7 +227,7 @@ extension CacheHandler {
 
 extension CacheHandler {
     func serve(
-        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
+        _ entry: CacheEntry, as condition: HTTPConditions.Outcome, status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
         let isKnown = entry.body.data != nil
         guard let whole = exchange.http.method == .head ? .empty : isKnown ? entry.body : await body(entry) else {
@@ -256,18 +258,18 @@ extension CacheHandler {
     }
 
     private func serveConfirmed(
-        _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, by response: HTTPResponse
+        _ confirmed: CacheEntry, for key: CacheKey, status: CacheStatus, by response: HTTPResponse
     ) async -> HTTPResponse? {
         var status = status
         (status.forwardStatus, status.isStored) = (304, true)
         let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
-        if let stored = await serve(confirmed, .whole, status, also: cookies) { return stored }
+        if let stored = await serve(confirmed, as: .whole, status: status, also: cookies) { return stored }
         await remove(key)
         return nil
     }
 
     private func stale(
-        _ found: StoredResponse, _ lookup: HTTPLookup, forwardStatus: Int?, _ stagedWork: Int
+        _ found: StoredResponse, for lookup: HTTPLookup, forwardStatus: Int?, stagedWork: Int
     ) async -> HTTPResponse? {
         let head = found.entry.head
         guard
@@ -277,7 +279,9 @@ extension CacheHandler {
         else { return nil }
         status.forwardStatus = forwardStatus
         let condition = condition(found, lookup)
-        guard condition != .forward, let response = await serve(found.entry, condition, status) else { return nil }
+        guard condition != .forward, let response = await serve(found.entry, as: condition, status: status) else {
+            return nil
+        }
         await exchange.discardStagedWork(after: stagedWork)
         return response
     }
@@ -285,10 +289,11 @@ extension CacheHandler {
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
     private func revalidateInBackground(_ found: StoredResponse, _ lookup: HTTPLookup) {
-        inBackground("revalidate", found.key, mode: .standard) { handler in
+        inBackground("revalidate", for: found.key, mode: .standard) { handler in
             // The caller may be reading the streamed body of the first entry.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
-            _ = try await handler.validate(StoredResponse(key: found.key, entry: entry), lookup, .forward(.stale))
+            _ = try await handler.validate(
+                StoredResponse(key: found.key, entry: entry), for: lookup, status: .forward(.stale))
         }
     }
 }

@@ -32,13 +32,13 @@ extension CacheHandler {
             return response
         }
         let vary = VaryRule(response.headers).names
-        let (key, head) = await storageKey(head(response, lookup, sent: sent), vary, lookup)
+        let (key, head) = await storageKey(for: head(response, lookup, sent: sent), vary: vary, lookup: lookup)
         if response.body.data == nil {
             return writeStream(
                 TeeBody(response.body, isAccepted: true), of: response, head, under: key, since: lookup.removals)
         }
         let entry = CacheEntry(head: head, body: response.body)
-        write(entry, key, lookup.removals)
+        write(entry, for: key, since: lookup.removals)
         leader?.record(.replaced(entry, key, vary: vary))
         if policy.waitsForWrite { await cache.flush() }
         return response
@@ -69,32 +69,32 @@ extension CacheHandler {
     }
 
     private func storageKey(
-        _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
+        for head: CacheEntryHead, vary: [String], lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
         // Create the record one call at a time. Otherwise, concurrent responses would each create a serial number.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
-            if lookup.isOwned { head.generation = await serial(record, head, lookup) }
+            if lookup.isOwned { head.generation = await serial(of: record, head: head, lookup: lookup) }
             if vary.isEmpty { return (lookup.key, head) }
-            head.generation = await index(vary, head, lookup)
+            head.generation = await index(adding: vary, head: head, lookup: lookup)
             return (lookup.variantKey(vary), head)
         }
     }
 
-    private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+    private func serial(of key: CacheKey, head: CacheEntryHead, lookup: HTTPLookup) async -> UInt64 {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
         (record.kind, record.variants, record.headers) = (.index, [], [:])
         record.change { ($0.partition, $0.tags, $0.expires) = (nil, [], .distantFuture) }
         (record.serial, record.generation) = (.random(in: 1 ... .max), 0)
-        write(CacheEntry(head: record, body: .empty), key, lookup.removals)
+        write(CacheEntry(head: record, body: .empty), for: key, since: lookup.removals)
         return record.serial
     }
 
     /// Adds header names to the URL's index. Returns the index's serial number.
-    private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+    private func index(adding names: [String], head: CacheEntryHead, lookup: HTTPLookup) async -> UInt64 {
         var index = head
         (index.kind, index.variants, index.headers) = (.index, [names], [:])
         index.serial = .random(in: 1 ... .max)
@@ -106,14 +106,14 @@ extension CacheHandler {
             index.change { $0.expires = max($0.expires, old.head.expires) }
             if index.variants == old.head.variants && index.expires == old.head.expires { return index.serial }
         }
-        write(CacheEntry(head: index, body: .empty), lookup.key, lookup.removals)
+        write(CacheEntry(head: index, body: .empty), for: lookup.key, since: lookup.removals)
         return index.serial
     }
 
     /// Updates a stored response with the fields of a 304 (RFC 9111, section 4.3.4). Removes the stored response if the
     /// 304's `Vary` or `no-store` forbids serving it.
     @discardableResult
-    func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
+    func freshen(_ found: StoredResponse, with response: HTTPResponse, for lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
     {
         let old = found.entry
@@ -129,7 +129,7 @@ extension CacheHandler {
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)
         } else {
-            update(head, of: old, found.key, lookup.removals)
+            update(head, of: old, for: found.key, since: lookup.removals)
             leader?.record(.validated(head, old: old.head))
         }
         return CacheEntry(head: head, body: old.body)
@@ -143,7 +143,7 @@ extension CacheHandler {
         }
         guard let found = await search(lookup).found else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
-            await freshen(found, response, lookup, sent: sent)
+            await freshen(found, with: response, for: lookup, sent: sent)
         } else {
             await remove(found.key)
         }

@@ -10,33 +10,33 @@ extension CacheHandler {
 
     /// Shares one validation among several requests. If the requests can't share the result, each of them is sent.
     func share(
-        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+        _ found: StoredResponse, for lookup: HTTPLookup, status: CacheStatus
     ) async throws -> HTTPResponse {
         let validations = cache.sharedValidations
         let location = CacheWriter.Location(store, found.key)
-        let role = try await validations.join(location, lookup.removals, exchange.activity.id) { removals in
+        let role = try await validations.join(location, since: lookup.removals, by: exchange.activity.id) { removals in
             !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: removals)
         }
         switch role {
         case .leader(let leader):
             note(status)
             do {
-                let response = try await leading(leader).validate(found, lookup, status)
-                validations.finish(location, leader, leader.outcome)
+                let response = try await leading(leader).validate(found, for: lookup, status: status)
+                validations.finish(location, by: leader, with: leader.outcome)
                 return response
             } catch {
-                validations.finish(location, leader, Task.isCancelled ? .leaderCancelled : .notShareable)
+                validations.finish(location, by: leader, with: Task.isCancelled ? .leaderCancelled : .notShareable)
                 throw error
             }
         case .follower(let outcome):
-            if let response = await serveShared(outcome, found, lookup, status) { return response }
+            if let response = await serveShared(outcome, of: found, for: lookup, status: status) { return response }
             note(status)
-            return try await validate(found, lookup, status)
+            return try await validate(found, for: lookup, status: status)
         }
     }
 
     private func serveShared(
-        _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+        _ outcome: SharedValidations.Outcome, of found: StoredResponse, for lookup: HTTPLookup, status: CacheStatus
     ) async -> HTTPResponse? {
         var status = status
         (status.isCollapsed, status.isStored) = (true, true)
@@ -44,11 +44,11 @@ extension CacheHandler {
         case .validated(let head, let old):
             guard found.entry.head == old else { return nil }
             status.forwardStatus = 304
-            return await serve(CacheEntry(head: head, body: found.entry.body), .whole, status)
+            return await serve(CacheEntry(head: head, body: found.entry.body), as: .whole, status: status)
         case .replaced(let entry, let key, let vary):
             guard key == (vary.isEmpty ? lookup.key : lookup.variantKey(vary)) else { return nil }
             status.forwardStatus = entry.head.status
-            return await serve(entry, .whole, status)
+            return await serve(entry, as: .whole, status: status)
         case .notShareable, .leaderCancelled: return nil
         }
     }

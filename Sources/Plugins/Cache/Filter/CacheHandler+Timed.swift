@@ -5,7 +5,7 @@ extension CacheHandler {
     func respondTimed() async throws -> HTTPResponse {
         guard let timed = policy.timed else { return try await next(exchange) }
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
-        guard let lookup = TimedLookup(timed, self, hasher) else { return try await bypass(.off) }
+        guard let lookup = TimedLookup(timed, for: self, hasher: hasher) else { return try await bypass(.off) }
         if case .store(let response) = mode {
             complete()
             return await keep(response, lookup)
@@ -72,7 +72,7 @@ private struct TimedLookup: Sendable {
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
     /// Creates a lookup. Fails if the key depends on a body that isn't in memory.
-    init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
+    init?(_ timed: CachePolicy.Timed, for handler: CacheHandler, hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
         let rule = handler.terms.request?.cacheKey ?? .standard
@@ -152,7 +152,7 @@ extension CacheHandler {
     }
 
     private func refresh(_ lookup: TimedLookup) {
-        inBackground("refresh", lookup.key, mode: .reload) { handler in
+        inBackground("refresh", for: lookup.key, mode: .reload) { handler in
             var exchange = handler.exchange
             exchange.tags[CacheMode.self] = .reload
             let (recorded, record) = exchange.recordingUsers()
@@ -161,7 +161,7 @@ extension CacheHandler {
             guard let lookup = lookup.sent(for: record.marks), let entry = handler.entry(response, lookup) else {
                 return
             }
-            handler.write(entry, lookup.key, lookup.removals)
+            handler.write(entry, for: lookup.key, since: lookup.removals)
         }
     }
 
@@ -177,7 +177,7 @@ extension CacheHandler {
             return writeStream(tee, of: response, entry.head, under: lookup.key, since: lookup.removals)
         }
         exchange.whenAccepted { [self] in
-            write(entry, lookup.key, lookup.removals)
+            write(entry, for: lookup.key, since: lookup.removals)
             if policy.waitsForWrite { await cache.flush() }
         }
         return response

@@ -14,7 +14,7 @@ final class CacheHandler: Sendable {
     let leader: SharedValidations.Leader?
 
     init(
-        _ cache: ResponseCache, _ exchange: Exchange, _ next: Next, terms: CacheTerms, mode: CacheMode.Kind,
+        _ cache: ResponseCache, exchange: Exchange, next: Next, terms: CacheTerms, mode: CacheMode.Kind,
         leader: SharedValidations.Leader? = nil
     ) {
         (self.cache, self.exchange, self.next, self.terms) = (cache, exchange, next, terms)
@@ -22,11 +22,11 @@ final class CacheHandler: Sendable {
     }
 
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
-        CacheHandler(cache, exchange, next, terms: terms, mode: mode, leader: leader)
+        CacheHandler(cache, exchange: exchange, next: next, terms: terms, mode: mode, leader: leader)
     }
 
     func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
-        CacheHandler(cache, exchange, next, terms: terms, mode: mode)
+        CacheHandler(cache, exchange: exchange, next: next, terms: terms, mode: mode)
     }
 
     var policy: CachePolicy { terms.policy }
@@ -43,7 +43,7 @@ final class CacheHandler: Sendable {
     ///
     /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
-        _ verb: String, _ key: CacheKey, mode: CacheMode.Kind,
+        _ verb: String, for key: CacheKey, mode: CacheMode.Kind,
         _ work: @escaping @Sendable (CacheHandler) async throws -> Void
     ) {
         guard let turn = cache.beginRevalidation(CacheWriter.Location(store, key)) else { return }
@@ -104,14 +104,15 @@ extension CacheHandler {
         return nil
     }
 
-    func write(_ entry: CacheEntry, _ key: CacheKey, _ removals: CacheWriter.RemovalCount) {
+    func write(_ entry: CacheEntry, for key: CacheKey, since removals: CacheWriter.RemovalCount) {
         cache.writer.write(entry.head, entry.body, for: key, in: store, since: removals) {
             [exchange = self.exchange] error in
             Self.noteUnwritten(error, exchange)
         }
     }
 
-    func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ removals: CacheWriter.RemovalCount) {
+    func update(_ head: CacheEntryHead, of old: CacheEntry, for key: CacheKey, since removals: CacheWriter.RemovalCount)
+    {
         let body = old.body.data.map { HTTPBody($0) }
         cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: removals) {
             [exchange = self.exchange] error in
@@ -155,7 +156,7 @@ final class CacheTerms: Sendable {
     let store: any CacheStore
     let request: (any CacheableRequest)?
 
-    init(_ policy: CachePolicy, _ store: any CacheStore, _ request: (any CacheableRequest)? = nil) {
+    init(_ policy: CachePolicy, store: any CacheStore, request: (any CacheableRequest)? = nil) {
         (self.policy, self.store, self.request) = (policy, store, request)
     }
 

@@ -76,19 +76,19 @@ extension CacheWriter.State {
     /// write left an outdated entry.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
-        return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
+        return end(write.location, in: write.store, operation: operation, keeps: isWritten, isWritten: isWritten)
     }
 
     /// Ends the write of a streamed body like ``end(_:_:isWritten:)``. Unlike other failed writes, a failed stream
     /// leaves the previous entry in the store.
     mutating func endStream(
-        _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
+        _ location: CacheWriter.Location, in store: any CacheStore, operation: UInt64, isWritten: Bool
     ) -> UInt64? {
-        end(location, store, operation, keeps: true, isWritten: isWritten)
+        end(location, in: store, operation: operation, keeps: true, isWritten: isWritten)
     }
 
     private mutating func end(
-        _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, keeps: Bool, isWritten: Bool
+        _ location: CacheWriter.Location, in store: any CacheStore, operation: UInt64, keeps: Bool, isWritten: Bool
     ) -> UInt64? {
         running[location]?[operation] = nil
         if running[location]?.isEmpty == true { running[location] = nil }

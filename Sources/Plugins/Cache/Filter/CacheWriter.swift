@@ -121,10 +121,12 @@ final class CacheWriter: Sendable {
         } catch { failure = error }
         failure.map(write.failed)
         let erasure = state.withLock { $0.end(write, operation, isWritten: failure == nil) }
-        if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
+        if let erasure, let error = await erase(write.location, from: write.store, operation: erasure) {
+            write.failed(error)
+        }
     }
 
-    private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
+    private func erase(_ location: Location, from store: any CacheStore, operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
         state.withLock { $0.settle(location, operation, isClean: failure == nil) }
@@ -155,8 +157,8 @@ final class CacheWriter: Sendable {
             result = .success(try await store.store(entry, for: key))
         } catch { result = .failure(error) }
         let isWritten = (try? result.get()) != nil
-        let erasure = state.withLock { $0.endStream(location, store, operation, isWritten: isWritten) }
-        if let erasure { _ = await erase(location, store, erasure) }
+        let erasure = state.withLock { $0.endStream(location, in: store, operation: operation, isWritten: isWritten) }
+        if let erasure { _ = await erase(location, from: store, operation: erasure) }
         try result.get()
         return true
     }
@@ -192,7 +194,7 @@ final class CacheWriter: Sendable {
             state.hide(location, store, until: operation)
             return operation
         }
-        if let error = await erase(location, store, operation) { throw error }
+        if let error = await erase(location, from: store, operation: operation) { throw error }
     }
 
     func remove(
@@ -221,7 +223,9 @@ extension CacheWriter {
     func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending }
-        guard let entry = try await store.entry(for: key), isVisible(entry, key, in: store, view) else { return nil }
+        guard let entry = try await store.entry(for: key), isVisible(entry, for: key, in: store, view: view) else {
+            return nil
+        }
         return entry
     }
 
@@ -230,7 +234,7 @@ extension CacheWriter {
         let view = view(of: key, in: store)
         if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
         let known = store.entryAtOnce(for: key)
-        if case .entry(let entry) = known, !isVisible(entry, key, in: store, view) { return .nothing }
+        if case .entry(let entry) = known, !isVisible(entry, for: key, in: store, view: view) { return .nothing }
         return known
     }
 
@@ -249,7 +253,7 @@ extension CacheWriter {
     }
 
     /// Whether a reader may see an entry. Also checks removals that began and ended after the store had read the entry.
-    private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
+    private func isVisible(_ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) }
             && !isRemoved(entry.head, key, in: store, since: view.removals)
     }

@@ -49,7 +49,7 @@ extension CacheHandler {
         }
     }
 
-    func lookup(_ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ store: OpenStore) -> HTTPLookup {
+    func lookup(_ policy: CachePolicy.HTTP, directives: CacheDirectives, store: OpenStore) -> HTTPLookup {
         var directives = directives
         var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
         switch mode {
@@ -103,12 +103,12 @@ extension CacheHandler {
         Result { () throws(Unread) in
             var serial: UInt64 = 0
             if lookup.isOwned {
-                guard let record = try entry(CacheKeyBuilder.record(of: lookup.url), lookup, read) else {
+                guard let record = try entry(CacheKeyBuilder.record(of: lookup.url), for: lookup, among: read) else {
                     return .nothing(.uriMiss)
                 }
                 serial = record.head.serial
             }
-            guard let entry = try entry(lookup.key, lookup, read), entry.head.generation == serial else {
+            guard let entry = try entry(lookup.key, for: lookup, among: read), entry.head.generation == serial else {
                 return .nothing(.uriMiss)
             }
             switch entry.head.kind {
@@ -118,7 +118,7 @@ extension CacheHandler {
                 for names in entry.head.variants {
                     let key = lookup.variantKey(names)
                     // A variant with another generation belongs to an earlier index.
-                    if let variant = try self.entry(key, lookup, read), variant.head.kind == .http,
+                    if let variant = try self.entry(key, for: lookup, among: read), variant.head.kind == .http,
                         variant.head.generation == entry.head.serial
                     {
                         return .found(StoredResponse(key: key, entry: variant))
@@ -130,7 +130,7 @@ extension CacheHandler {
     }
 
     private func entry(
-        _ key: CacheKey, _ lookup: HTTPLookup, _ read: ReadEntries
+        _ key: CacheKey, for lookup: HTTPLookup, among read: ReadEntries
     ) throws(Unread) -> CacheEntry? {
         if let known = read.entries.first(where: { $0.key == key }) { return known.entry }
         guard let store = lookup.store.immediate else { throw Unread(key: key) }

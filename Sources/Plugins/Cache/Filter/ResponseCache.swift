@@ -68,7 +68,7 @@ public final class ResponseCache: Filter {
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
     ) {
-        standardTerms = CacheTerms(policy, store)
+        standardTerms = CacheTerms(policy, store: store)
         traits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
         self.appVersion = appVersion
         self.time = time
@@ -108,18 +108,19 @@ public final class ResponseCache: Filter {
         if exchange.stage == .call {
             if mode.mustNotSend, !isStorable { throw exchange.tags[CacheMode.self].miss(.off) }
             guard isStorable, terms.policy.timed != nil else { return .pass(exchange) }
-            return .timed(CacheHandler(self, exchange, next, terms: terms, mode: mode))
+            return .timed(CacheHandler(self, exchange: exchange, next: next, terms: terms, mode: mode))
         }
         let hasPolicy = isStorable && terms.policy.http != nil
         if !hasPolicy, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
-        return .http(CacheHandler(self, exchange, next, terms: terms, mode: mode), isStorable: hasPolicy)
+        return .http(
+            CacheHandler(self, exchange: exchange, next: next, terms: terms, mode: mode), isStorable: hasPolicy)
     }
 
     private func terms(of request: any Request) -> CacheTerms {
         let type = type(of: request)
         if plain.excludes(type, unless: { type is any CacheableRequest.Type }) { return standardTerms }
         guard let request = request as? any CacheableRequest else { return standardTerms }
-        return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
+        return CacheTerms(request.cachePolicy, store: request.cacheStore ?? standardStore, request: request)
     }
 
     private func isStorable(_ exchange: Exchange) -> Bool {

@@ -52,7 +52,7 @@ final class SharedValidations: Sendable {
     ///
     /// - Parameter isCurrent: Whether no removal since the leader began applies to the entry.
     func join(
-        _ location: CacheWriter.Location, _ removals: CacheWriter.RemovalCount, _ activity: ActivityID,
+        _ location: CacheWriter.Location, since removals: CacheWriter.RemovalCount, by activity: ActivityID,
         isCurrent: (CacheWriter.RemovalCount) -> Bool
     ) async throws -> Role {
         while true {
@@ -69,7 +69,7 @@ final class SharedValidations: Sendable {
                 return (nil, state.lastTicket)
             }
             if let role { return role }
-            switch try await wait(location, ticket, activity) {
+            switch try await wait(location, ticket: ticket, activity: activity) {
             case .leaderCancelled?: continue
             case let outcome?: return .follower(outcome)
             case nil: throw CancellationError()
@@ -78,7 +78,7 @@ final class SharedValidations: Sendable {
     }
 
     private func wait(
-        _ location: CacheWriter.Location, _ ticket: UInt64, _ activity: ActivityID
+        _ location: CacheWriter.Location, ticket: UInt64, activity: ActivityID
     ) async throws -> Outcome? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -104,7 +104,7 @@ final class SharedValidations: Sendable {
         }
     }
 
-    func finish(_ location: CacheWriter.Location, _ leader: Leader, _ outcome: Outcome) {
+    func finish(_ location: CacheWriter.Location, by leader: Leader, with outcome: Outcome) {
         let validation = state.withLock { state -> Validation? in
             guard state.validations[location]?.leader === leader else { return nil }
             return state.validations.removeValue(forKey: location)

@@ -20,7 +20,9 @@ extension CacheHandler {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }
             hasEntry = true
-            if removed == nil { removed = await serve(match.entry, .whole, .hit(ttl: nil, detail: "removed")) }
+            if removed == nil {
+                removed = await serve(match.entry, as: .whole, status: .hit(ttl: nil, detail: "removed"))
+            }
             complete(await remove(match.key))
             found = nil
         }

@@ -54,11 +54,11 @@ enum HTTPCacheHeaders {
     ) -> Bool {
         for name: HTTPHeaderName in [.entityTag, .lastModified] {
             guard let old = stored.values(of: name).first, notModified.contains(name) else { continue }
-            return notModified.values(of: name).contains { isEqual(name, $0, old) }
+            return notModified.values(of: name).contains { isEqual(name, new: $0, old: old) }
         }
         let tags = condition.values(of: .ifNoneMatch)
         if let tag = stored.values(of: .entityTag).first(where: { !$0.isEmpty }) {
-            return tags.count == 1 && isEqual(.entityTag, tags[0], tag)
+            return tags.count == 1 && isEqual(.entityTag, new: tags[0], old: tag)
         }
         guard tags.isEmpty, let modified = stored.values(of: .lastModified).first else { return false }
         let dates = condition.values(of: .ifModifiedSince)
@@ -74,7 +74,7 @@ enum HTTPCacheHeaders {
         }
     }
 
-    private static func isEqual(_ name: HTTPHeaderName, _ new: String, _ old: String) -> Bool {
+    private static func isEqual(_ name: HTTPHeaderName, new: String, old: String) -> Bool {
         name == .entityTag ? StoredEntityTag(old).matchesWeakly(new) : new.hasSameBytes(as: old)
     }
 

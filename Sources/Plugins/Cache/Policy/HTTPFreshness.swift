@@ -31,7 +31,8 @@ struct HTTPFreshness: Sendable, Hashable {
         let delay = max(0, received.timeIntervalSince(sent))
         let ageField = Self.age(headers)
         initialAge = Int64(min(max(apparent, ageField + delay, 0), Self.maximumAge))
-        (lifetime, isHeuristic) = Self.lifetime(status, headers, directives, date: date ?? received)
+        (lifetime, isHeuristic) = Self.lifetime(
+            status: status, headers: headers, directives: directives, date: date ?? received)
         noCache = directives.noCache
         mustRevalidate = directives.mustRevalidate
         isImmutable = directives.isImmutable
@@ -41,7 +42,7 @@ struct HTTPFreshness: Sendable, Hashable {
 
     /// Returns the response's lifetime (section 4.2.1). Ignores `s-maxage`, which applies only to shared caches.
     private static func lifetime(
-        _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, date: Date
+        status: Int, headers: HTTPHeaders, directives: CacheDirectives, date: Date
     ) -> (Int64, Bool) {
         if let maxAge = directives.maxAge { return (maxAge, false) }
         let expires = headers.values(of: .expires)

@@ -18,7 +18,7 @@ struct AlternativeFile: Sendable {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
         return data.split(separator: UInt8(ascii: "\n")).prefix(AlternativeTable.maximumOrigins).compactMap {
-            Self.offer(String(decoding: $0, as: UTF8.self), now, date)
+            Self.offer(String(decoding: $0, as: UTF8.self), now: now, date: date)
         }
     }
 
@@ -33,7 +33,7 @@ struct AlternativeFile: Sendable {
         try? SystemFile.replace(path, with: Data(lines.sorted().joined().utf8))
     }
 
-    private static func offer(_ line: String, _ now: UInt64, _ date: Date) -> AlternativeTable.Offer? {
+    private static func offer(_ line: String, now: UInt64, date: Date) -> AlternativeTable.Offer? {
         let fields = line.split(separator: " ").map(String.init)
         let start = Int64(date.timeIntervalSince1970)
         guard fields.count == 4, fields[0].hasPrefix("https://"), let host = HostName.normalized(fields[1]),

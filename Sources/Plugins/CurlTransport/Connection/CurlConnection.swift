@@ -55,7 +55,7 @@ final class CurlConnection: @unchecked Sendable {
     /// The number of waiting bytes at which the loop stops receiving.
     static let highWater = 128 << 10
 
-    init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
+    init(_ request: HTTPRequest, options: TransportOptions, loop: CurlLoop) throws {
         target = try RequestTarget(request)
         (self.request, self.options, self.loop) = (request, options, loop)
         inactivityLimit = Nanoseconds.of(options.timeout)
@@ -299,7 +299,7 @@ extension CurlTransport: ConnectingTransport {
     /// Opens a dedicated connection on this transport's libcurl thread. See ``Errand/ConnectingTransport``. The
     /// connection doesn't count toward the limits in ``CurlConfiguration``.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
-        let connection = try CurlConnection(request, options, try await loop(options))
+        let connection = try CurlConnection(request, options: options, loop: try await loop(options))
         try await connection.open()
         return OpenConnection(connection)
     }

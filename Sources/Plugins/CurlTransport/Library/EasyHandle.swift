@@ -100,7 +100,7 @@ final class EasyHandle {
             bufferSize = size
         }
         try headerList.fill(
-            request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil,
+            request.headers, extra: extra, codings: transfer.decodes ? ContentCoding.accepted : nil,
             limit: Transfer.longestHead - target.text.utf8.count, tooLarge: transfer.tooLargeRequest)
         easy.set(ERRAND_CURLOPT_HTTPHEADER, headerList.lines)
         if transfer.attempts.isExpectationRefused { headerList.lines.cut(HTTPHeaderName.expect.rawName) }

@@ -11,7 +11,7 @@ struct HeaderList {
     /// Throws `invalidRequest` for a control character, which could begin another request. Throws `tooLarge` if the
     /// lines have more than `limit` bytes, because libcurl 8.16 would send only the beginning of such a head.
     func fill(
-        _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
+        _ headers: HTTPHeaders, extra: [String], codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
     ) throws(ErrandError) {
         let count = headers.count + extra.count + (codings == nil ? 0 : 1)

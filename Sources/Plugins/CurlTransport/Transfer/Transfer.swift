@@ -116,7 +116,7 @@ final class Transfer: @unchecked Sendable {
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10
 
-    init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
+    init(_ request: HTTPRequest, options: TransportOptions, loop: CurlLoop) throws {
         target = try RequestTarget(request)
         self.request = request
         self.options = options

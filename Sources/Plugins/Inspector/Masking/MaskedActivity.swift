@@ -34,12 +34,12 @@ struct MaskedActivity: Sendable {
         if let masked = state.masked {
             self = masked.activity
         } else {
-            self.init(record.identity, state, redaction, bodies)
+            self.init(record.identity, state: state, redaction: redaction, bodies: bodies)
         }
     }
 
     private init(
-        _ record: ActivityRecord.Identity, _ state: ActivityRecord.State, _ redaction: Redaction, _ bodies: Bodies
+        _ record: ActivityRecord.Identity, state: ActivityRecord.State, redaction: Redaction, bodies: Bodies
     ) {
         (self.record, self.state, redactor) = (record, state, Redactor(redaction))
         label = redactor.url(state.label)
@@ -57,7 +57,7 @@ struct MaskedActivity: Sendable {
             }
         }
         if let (head, body, length) = state.other.map({ ($0.head, $0.body, $0.length) }) {
-            other = Self.response(head, body, length: length, isWhole: isWhole, &redactor)
+            other = Self.response(head, body: body, length: length, isWhole: isWhole, redactor: &redactor)
         }
         mask()
     }
@@ -103,13 +103,14 @@ struct MaskedActivity: Sendable {
         if let response = hop.response {
             // A stream may report a length of 0 if the length is unknown.
             let length = [response.length ?? 0, hop.receivedCount, Int64(hop.received.count)].max { $0 < $1 }
-            exchange.response = Self.response(response, hop.received, length: length ?? 0, isWhole: isWhole, &redactor)
+            exchange.response = Self.response(
+                response, body: hop.received, length: length ?? 0, isWhole: isWhole, redactor: &redactor)
         }
         return exchange
     }
 
     private static func response(
-        _ head: ActivityRecord.ResponseHead, _ body: Data, length: Int64, isWhole: Bool, _ redactor: inout Redactor
+        _ head: ActivityRecord.ResponseHead, body: Data, length: Int64, isWhole: Bool, redactor: inout Redactor
     ) -> RecordedExchange.Response {
         let headers = redactor.headers(head.headers)
         let body = RecordedBody(

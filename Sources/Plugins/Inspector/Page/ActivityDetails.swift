@@ -16,7 +16,7 @@ extension JSONText {
 
     private mutating func exchanges(of activity: MaskedActivity) {
         add("droppedHops", activity.state.droppedHops)
-        array("exchanges", activity.exchanges) { text, exchange in
+        array("exchanges", of: activity.exchanges) { text, exchange in
             text.object { text in
                 text.add("method", exchange.request.method.rawValue)
                 text.add("url", exchange.request.url)
@@ -43,7 +43,7 @@ extension JSONText {
     }
 
     private mutating func timings(_ exchange: RecordedExchange) {
-        array("phases", exchange.bar.dropFirst()) { $0.add($1) }
+        array("phases", of: exchange.bar.dropFirst()) { $0.add($1) }
         guard let timings = exchange.timings else { return }
         add("address", timings.remoteAddress)
         add("reused", timings.isReusedConnection)
@@ -52,7 +52,7 @@ extension JSONText {
     }
 
     private mutating func headers(_ name: StaticString, _ headers: HTTPHeaders) {
-        array(name, headers) { text, field in
+        array(name, of: headers) { text, field in
             text.array([field.name.rawName, field.value]) { $0.add($1) }
         }
     }
@@ -78,7 +78,7 @@ extension JSONText {
     private mutating func rest(of activity: MaskedActivity) {
         let (record, state) = (activity.record, activity.state)
         add("droppedNotes", state.droppedNotes)
-        array("noteList", activity.notes) { text, note in
+        array("noteList", of: activity.notes) { text, note in
             text.object { text in
                 text.add("name", note.name)
                 text.add("text", note.text)
@@ -93,7 +93,7 @@ extension JSONText {
             }
         }
         add("droppedMessages", state.droppedMessages)
-        array("messageList", activity.messages.suffix(200)) { text, message in
+        array("messageList", of: activity.messages.suffix(200)) { text, message in
             text.object { text in
                 text.add("sent", message.direction == .sent)
                 text.add("date", Int64((message.date.timeIntervalSince1970 * 1000).rounded()))

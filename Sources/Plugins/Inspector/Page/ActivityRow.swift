@@ -64,7 +64,7 @@ extension JSONText {
     }
 
     private mutating func bars(of activity: MaskedActivity) {
-        array("bars", activity.exchanges.suffix(20)) { text, exchange in
+        array("bars", of: activity.exchanges.suffix(20)) { text, exchange in
             text.array(exchange.bar) { $0.add($1) }
         }
     }

@@ -5,13 +5,13 @@ struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    mutating func object(_ body: (inout JSONText) -> Void) { nested("{", "}", body) }
+    mutating func object(_ body: (inout JSONText) -> Void) { nested(open: "{", close: "}", body) }
 
     mutating func array<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void) {
-        nested("[", "]") { text in for element in elements { body(&text, element) } }
+        nested(open: "[", close: "]") { text in for element in elements { body(&text, element) } }
     }
 
-    private mutating func nested(_ open: Character, _ close: Character, _ body: (inout JSONText) -> Void) {
+    private mutating func nested(open: Character, close: Character, _ body: (inout JSONText) -> Void) {
         comma()
         bytes += open.utf8
         needsComma = false
@@ -60,7 +60,7 @@ struct JSONText {
     }
 
     mutating func array<Element>(
-        _ name: StaticString, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void
+        _ name: StaticString, of elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void
     ) {
         key(name)
         array(elements, body)

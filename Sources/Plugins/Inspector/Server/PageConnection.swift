@@ -60,7 +60,7 @@ struct PageConnection {
         case .end, .failed: phase = .over
         case .bytes(let count):
             switch phase {
-            case .reading: respond(service, port, now)
+            case .reading: respond(with: service, port: port, at: now)
             case .draining:
                 drained += count
                 input = []
@@ -71,12 +71,12 @@ struct PageConnection {
         }
     }
 
-    private mutating func respond(_ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant) {
+    private mutating func respond(with service: PageService, port: UInt16, at now: ContinuousClock.Instant) {
         while phase == .reading, waiting == 0 {
             do {
                 guard let (request, length) = try PageRequest.parse(input) else { return }
                 input.removeFirst(length)
-                respond(to: request, service, port, now)
+                respond(to: request, with: service, port: port, at: now)
             } catch {
                 phase = .finishing
                 output = PageResponse.plain(error.status).encoded(keepsAlive: false)
@@ -87,7 +87,7 @@ struct PageConnection {
     }
 
     private mutating func respond(
-        to request: PageRequest, _ service: PageService, _ port: UInt16, _ now: ContinuousClock.Instant
+        to request: PageRequest, with service: PageService, port: UInt16, at now: ContinuousClock.Instant
     ) {
         let response = service.response(to: request, port: port)
         let isRefused = response.status == 403 || response.status == 421
@@ -139,7 +139,7 @@ struct PageConnection {
     mutating func hangUp() { phase = .over }
 
     mutating func resume(_ service: PageService, port: UInt16, now: ContinuousClock.Instant) {
-        if phase == .reading, waiting == 0, !input.isEmpty { respond(service, port, now) }
+        if phase == .reading, waiting == 0, !input.isEmpty { respond(with: service, port: port, at: now) }
     }
 
     mutating func changed(_ ids: [UInt64]) { feed?.add(ids) }

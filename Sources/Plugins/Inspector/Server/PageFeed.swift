@@ -83,7 +83,7 @@ struct PageFeed {
             text.add("now", service.store.now)
             text.add("dropped", service.store.dropped)
             text.add("missed", missed)
-            text.array("rows", records) { text, record in
+            text.array("rows", of: records) { text, record in
                 text.row(MaskedActivity(record, service.store.redaction, bodies: .upTo(Self.listedBodyBytes)))
             }
         }

@@ -22,7 +22,7 @@ struct ToolFilter: Filter {
         let response = try await next(exchange)
         guard plan.bandwidth > 0 else { return response }
         exchange.note("inspector", "limited to \(plan.bandwidth) bytes a second")
-        return try await Self.slowed(response, plan.bandwidth, exchange)
+        return try await Self.slowed(response, to: plan.bandwidth, for: exchange)
     }
 
     private static func wait(_ duration: Duration, _ exchange: Exchange) async throws {
@@ -49,7 +49,7 @@ struct ToolFilter: Filter {
     }
 
     private static func slowed(
-        _ response: HTTPResponse, _ bandwidth: Int, _ exchange: Exchange
+        _ response: HTTPResponse, to bandwidth: Int, for exchange: Exchange
     ) async throws -> HTTPResponse {
         var response = response
         if let data = response.body.data {
@@ -57,7 +57,7 @@ struct ToolFilter: Filter {
             return response
         }
         response.body = HTTPBody(
-            length: response.body.length, source: SlowBody(response.body, bandwidth, exchange.time))
+            length: response.body.length, source: SlowBody(response.body, bandwidth: bandwidth, time: exchange.time))
         return response
     }
 }
@@ -81,7 +81,7 @@ private final class SlowBody: HTTPBodySource {
         }
     }
 
-    init(_ body: HTTPBody, _ bandwidth: Int, _ time: any TimeSource) {
+    init(_ body: HTTPBody, bandwidth: Int, time: any TimeSource) {
         (self.body, self.bandwidth, self.time, pull) = (body, bandwidth, time, Pull(body))
     }
 

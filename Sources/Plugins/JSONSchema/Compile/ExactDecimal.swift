@@ -45,12 +45,12 @@ struct ExactDecimal: Sendable, Hashable {
             return
         }
         if significant > 18 {
-            (short, long) = (0, Self.digits(text, first..<p, significant))
+            (short, long) = (0, Self.digits(text, in: first..<p, count: significant))
         }
         exponent = (p < end ? JSONNumber.exponent(in: text.extracting(..<end), from: p + 1) : 0) + zeros - fraction
     }
 
-    private static func digits(_ text: Span<UInt8>, _ range: Range<Int>, _ count: Int) -> [UInt8] {
+    private static func digits(_ text: Span<UInt8>, in range: Range<Int>, count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
         for index in range where digits.count < count {

@@ -7,22 +7,22 @@ extension KeywordReader {
     mutating func applicator(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         let is2020 = vocabulary.draft == .draft2020_12
         switch keyword {
-        case "allOf": gate(.all, try schemas(value), keyword)
-        case "anyOf": gate(.any, try schemas(value), keyword)
-        case "oneOf": gate(.one, try schemas(value), keyword)
-        case "not": gate(.not, [try schema(value)], keyword)
+        case "allOf": gate(.all, nodes: try schemas(value), keyword: keyword)
+        case "anyOf": gate(.any, nodes: try schemas(value), keyword: keyword)
+        case "oneOf": gate(.one, nodes: try schemas(value), keyword: keyword)
+        case "not": gate(.not, nodes: [try schema(value)], keyword: keyword)
         case "if", "then", "else": _ = try schema(value)
         case "additionalItems" where !is2020: _ = try schema(value)
         case "dependentSchemas" where vocabulary.draft != .draft7:
             for (key, schema) in try members(value) {
-                gate(.dependent, [try self.schema(schema)], keyword + token(key), key: key)
+                gate(.dependent, nodes: [try self.schema(schema)], keyword: keyword + token(key), key: key)
             }
         case "dependencies":
             for (key, other) in try members(value) {
                 if document.values[other].kind == .array {
                     object.dependentRequired.append((key, try keys(other)))
                 } else {
-                    gate(.dependent, [try schema(other)], keyword + token(key), key: key)
+                    gate(.dependent, nodes: [try schema(other)], keyword: keyword + token(key), key: key)
                 }
             }
         case "properties":
@@ -57,7 +57,7 @@ extension KeywordReader {
             var branches: [Int32] = [try schema(value), SchemaProgram.any, SchemaProgram.any]
             if let then { branches[1] = try schema(then) }
             if let otherwise { branches[2] = try schema(otherwise) }
-            gate(.condition, branches, "if")
+            gate(.condition, nodes: branches, keyword: "if")
         }
         if vocabulary.draft != .draft2020_12, let items = document.member(location.value, "items"),
             document.values[items].kind == .array, let value = document.member(location.value, "additionalItems")

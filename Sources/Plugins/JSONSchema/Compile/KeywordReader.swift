@@ -13,7 +13,7 @@ struct KeywordReader {
     var array = SchemaArrayRule()
     var object = SchemaObjectRule()
 
-    init(_ compiler: SchemaCompiler, _ location: SchemaLocation, _ environment: Int) {
+    init(_ compiler: SchemaCompiler, location: SchemaLocation, environment: Int) {
         self.compiler = compiler
         self.location = location
         self.environment = environment
@@ -47,7 +47,7 @@ struct KeywordReader {
     func here(_ value: Int) -> SchemaLocation { SchemaLocation(document: location.document, value: value) }
 
     func fault(_ value: Int, _ reason: String) -> JSONSchemaError {
-        compiler.registry.fault(.invalidKeyword, here(value), reason)
+        compiler.registry.fault(.invalidKeyword, at: here(value), reason: reason)
     }
 
     func text(_ value: Int) throws(JSONSchemaError) -> String {
@@ -63,7 +63,7 @@ struct KeywordReader {
         guard document.values[value].kind == .number else { throw fault(value, "expected a number") }
         let decimal = document.text(value) { ExactDecimal($0, $1) }
         if decimal.digitCount > 1_000 {
-            throw compiler.registry.fault(.tooLarge, here(value), "has more than 1,000 digits")
+            throw compiler.registry.fault(.tooLarge, at: here(value), reason: "has more than 1,000 digits")
         }
         return decimal
     }
@@ -139,7 +139,7 @@ struct KeywordReader {
             if isRecursive, text != "#" { throw fault(value, "expected \"#\"") }
             let target = try compiler.dynamicNode(
                 text, at: here(value), in: resource, environment, isRecursive: isRecursive)
-            gate(.all, [target], keyword)
+            gate(.all, nodes: [target], keyword: keyword)
         case ("$comment", _): try expectText(value)
         case ("$id", _), ("$schema", _), ("$anchor", _), ("$dynamicAnchor", _), ("$recursiveAnchor", _), ("$defs", _),
             ("$vocabulary", _), ("definitions", _):
@@ -151,10 +151,10 @@ struct KeywordReader {
 
     private mutating func reference(_ keyword: String, _ value: Int) throws(JSONSchemaError) {
         let target = try compiler.registry.resolve(try text(value), from: resource, at: here(value)).location
-        gate(.all, [try compiler.node(target, environment)], keyword)
+        gate(.all, nodes: [try compiler.node(target, environment)], keyword: keyword)
     }
 
-    mutating func gate(_ kind: SchemaGate.Kind, _ nodes: [Int32], _ keyword: String, key: [UInt8] = []) {
+    mutating func gate(_ kind: SchemaGate.Kind, nodes: [Int32], keyword: String, key: [UInt8] = []) {
         node.gates.append(SchemaGate(kind: kind, nodes: nodes, keyword: "/\(keyword)", key: key))
     }
 

@@ -39,10 +39,10 @@ final class SchemaCompiler {
         }
         try SchemaRecursion.check(nodes) { node in
             registry.fault(
-                .endlessRecursion, nodes[Int(node)].location,
-                "refers to itself for the same value, so validation would never end")
+                .endlessRecursion, at: nodes[Int(node)].location,
+                reason: "refers to itself for the same value, so validation would never end")
         }
-        var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
+        var finder = SchemaTagFinder(nodes: nodes, objects: objects, constants: constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
         // Releases this reference to the nodes, so the finder can change the array in place instead of copying it.
@@ -54,7 +54,7 @@ final class SchemaCompiler {
 
     private func compileWaiting() throws(JSONSchemaError) {
         while let (node, environment) = waiting.popLast() {
-            var reader = KeywordReader(self, nodes[Int(node)].location, environment)
+            var reader = KeywordReader(self, location: nodes[Int(node)].location, environment: environment)
             nodes[Int(node)] = try reader.read()
         }
     }

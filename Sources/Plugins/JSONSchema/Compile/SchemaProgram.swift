@@ -37,11 +37,11 @@ final class SchemaProgram: Sendable {
     /// Tests compare the results with and without tags.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
         let limits = limits.clamped
-        var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
+        var validator = SchemaValidator(takeMachine(), program: self, textCount: text.count, limits: limits)
         validator.usesTags = usesTags
         validator.run(text)
         if validator.hasTooManyKeys, validator.hasParts {
-            validator = SchemaValidator(validator.machine, self, textCount: text.count, limits)
+            validator = SchemaValidator(validator.machine, program: self, textCount: text.count, limits: limits)
             validator.usesTags = false
             validator.run(text)
         }
@@ -50,7 +50,8 @@ final class SchemaProgram: Sendable {
     }
 
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
-        var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
+        var validator = SchemaValidator(
+            SchemaMachine(self), program: self, textCount: text.count, limits: limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
         // Annotations are stored by ``SchemaLane``, so tags, which leave out lanes, can't be used.
         validator.usesTags = false

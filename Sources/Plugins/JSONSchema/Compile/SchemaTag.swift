@@ -98,7 +98,7 @@ struct SchemaTagFinder {
     private var isOver = false
 
     init(
-        _ nodes: [SchemaNode], _ objects: [SchemaObjectRule], _ constants: [SchemaConstants],
+        nodes: [SchemaNode], objects: [SchemaObjectRule], constants: [SchemaConstants],
         _ spend: @escaping (_ steps: Int, _ bytes: Int) -> Bool
     ) {
         (self.nodes, self.objects, self.constants, self.spend) = (nodes, objects, constants, spend)

@@ -54,7 +54,7 @@ struct ValueHash: Sendable {
             let decoded = content.decoded(in: text)
             return ValueDigest(hash: absorb(KeyHash.hash(decoded), into: string), length: decoded.count + 2)
         }
-        let hash = KeyHash.hash(text, content.start, content.count)
+        let hash = KeyHash.hash(text, from: content.start, count: content.count)
         return ValueDigest(hash: absorb(hash, into: string), length: content.count + 2)
     }
 

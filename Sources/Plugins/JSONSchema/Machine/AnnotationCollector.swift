@@ -70,7 +70,7 @@ extension SchemaValidator {
         }
         for gateIndex in 0..<Int(lane.gateCount) {
             let gate = machine.arena.gate(gateIndex, of: lane, state)
-            let live = liveBranches(gate, state, first, isFrame: isFrame)
+            let live = liveBranches(gate, in: state, results: first, isFrame: isFrame)
             for branch in live where machine.results[first + Int(branch)] != 0 {
                 steps -= collector?.numbers(of: first + Int(branch)).count ?? 0
                 collector?.move(from: first + Int(branch), to: first + index)

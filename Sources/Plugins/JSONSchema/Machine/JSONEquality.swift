@@ -4,9 +4,9 @@ import ErrandJSONValidation
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
     /// Takes time proportional to the length of the values, at any depth.
-    static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, and b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
+    static func areEqual(_ a: Span<UInt8>, at aRange: Range<Int>, and b: Span<UInt8>, at bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
-            Bytes.equal(a, aRange.lowerBound, to: b, bRange.lowerBound, count: aRange.count)
+            Bytes.equal(a, at: aRange.lowerBound, to: b, at: bRange.lowerBound, count: aRange.count)
         {
             return true
         }
@@ -66,7 +66,7 @@ private struct ValueOutline {
         guard index < parts.count, otherIndex < other.parts.count else { return nil }
         let (a, b) = (parts[index], other.parts[otherIndex])
         guard a.isContainer, b.isContainer else {
-            return !a.isContainer && !b.isContainer && Self.areEqual(a, text, and: b, otherText) ? [] : nil
+            return !a.isContainer && !b.isContainer && Self.areEqual(a, in: text, and: b, in: otherText) ? [] : nil
         }
         guard text[a.start] == otherText[b.start] else { return nil }
         let (mine, others) = (children(index), other.children(otherIndex))
@@ -98,7 +98,7 @@ private struct ValueOutline {
         JSONContent(parts[index].start + 1, parts[index].end - 1).decoded(in: text)
     }
 
-    private static func areEqual(_ a: Part, _ aText: Span<UInt8>, and b: Part, _ bText: Span<UInt8>) -> Bool {
+    private static func areEqual(_ a: Part, in aText: Span<UInt8>, and b: Part, in bText: Span<UInt8>) -> Bool {
         switch (aText[a.start], bText[b.start]) {
         case (JSONGrammar.quote, JSONGrammar.quote):
             JSONContent(a.start + 1, a.end - 1).decoded(in: aText)
@@ -130,7 +130,7 @@ struct UniqueSet {
     var size: Int { table.size }
 
     mutating func insert(
-        _ text: Span<UInt8>, _ range: Range<Int>, _ digest: ValueDigest, array: Int
+        _ text: Span<UInt8>, at range: Range<Int>, digest: ValueDigest, array: Int
     ) -> ProbeOutcome {
         let hash = KeyHash.mix(digest.hash ^ UInt64(truncatingIfNeeded: array), 0x2D35_8DCC_AA6C_78A5)
         var compared = 0
@@ -138,7 +138,7 @@ struct UniqueSet {
         let outcome = table.insert(entry) { other in
             guard other.array == array, other.length == digest.length else { return false }
             compared += range.count + other.range.count
-            return JSONEquality.areEqual(text, other.range, and: text, range)
+            return JSONEquality.areEqual(text, at: other.range, and: text, at: range)
         }
         self.compared += compared
         return outcome

@@ -32,16 +32,16 @@ struct SchemaKeyTables {
     }
 
     /// At least 16 bytes must be left.
-    @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ p: Int) -> Bool {
+    @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, in text: Span<UInt8>, at p: Int) -> Bool {
         let place = keys.firstRule &+ index
         let rule = rules[place]
-        return rule.starts(text, p) && (rule.length < 16 || isLongNext(place, text, p))
+        return rule.starts(text, p) && (rule.length < 16 || isLongNext(place, in: text, at: p))
     }
 
-    @inline(never) private func isLongNext(_ rule: Int, _ text: Span<UInt8>, _ p: Int) -> Bool {
+    @inline(never) private func isLongNext(_ rule: Int, in text: Span<UInt8>, at p: Int) -> Bool {
         let length = Int(rules[rule].length)
         return text.count - p > length && text[p + length] == JSONGrammar.quote
-            && Bytes.equal(text, p, to: pool.span, Int(rules[rule].text), count: length)
+            && Bytes.equal(text, at: p, to: pool.span, at: Int(rules[rule].text), count: length)
     }
 
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
@@ -56,7 +56,7 @@ struct SchemaKeyTables {
         while true {
             let index = Int(slots[keys.firstSlot + slot])
             if index < 0 { return -1 }
-            if isText(index, of: keys, text, content, hasEscapes: hasEscapes) { return index }
+            if isText(index, of: keys, in: text, at: content, hasEscapes: hasEscapes) { return index }
             slot = (slot + 1) & keys.mask
         }
     }
@@ -68,12 +68,12 @@ struct SchemaKeyTables {
     }
 
     private func isText(
-        _ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool
+        _ index: Int, of keys: SchemaKeys, in text: Span<UInt8>, at content: JSONContent, hasEscapes: Bool
     ) -> Bool {
         let rule = rules[keys.firstRule + index]
         if hasEscapes { return bytes(index, of: keys).elementsEqual(content.decoded(in: text)) }
         return content.count == Int(rule.length)
-            && Bytes.equal(text, content.start, to: pool.span, Int(rule.text), count: content.count)
+            && Bytes.equal(text, at: content.start, to: pool.span, at: Int(rule.text), count: content.count)
     }
 
     func bytes(_ index: Int, of keys: SchemaKeys) -> ArraySlice<UInt8> {
@@ -103,22 +103,22 @@ struct SchemaTagTable {
     ) -> (value: Int?, skipped: Int) {
         let p = JSONGrammar.skipSpace(in: text, from: start + 1)
         // Usually the tag comes first.
-        if text.count - p > 16, text[p] == JSONGrammar.quote, keys.isNext(0, of: key, text, p + 1) {
+        if text.count - p > 16, text[p] == JSONGrammar.quote, keys.isNext(0, of: key, in: text, at: p + 1) {
             var value = JSONGrammar.skipSpace(in: text, from: p + keys.length(0, of: key) + 2)
             guard value < text.count, text[value] == JSONGrammar.colon else { return (nil, 0) }
             value = JSONGrammar.skipSpace(in: text, from: value + 1)
-            return (value < text.count ? number(text, at: value, keys, tag) : nil, 0)
+            return (value < text.count ? number(text, at: value, keys: keys, tag: tag) : nil, 0)
         }
         var search = MemberSearch(in: text, from: start, budget: budget)
         let outcome = search.find(in: text) { keys.find(text, $0, in: key) == 0 }
         return switch outcome {
-        case .value(let value): (number(text, at: value, keys, tag), search.skipped)
+        case .value(let value): (number(text, at: value, keys: keys, tag: tag), search.skipped)
         case .missing: (count - 1, search.skipped)
         case .unreadable: (nil, search.skipped)
         }
     }
 
-    private func number(_ text: Span<UInt8>, at p: Int, _ keys: SchemaKeyTables, _ tag: SchemaTag) -> Int? {
+    private func number(_ text: Span<UInt8>, at p: Int, keys: SchemaKeyTables, tag: SchemaTag) -> Int? {
         let other = literals + 3
         switch text[p] {
         case JSONGrammar.quote:

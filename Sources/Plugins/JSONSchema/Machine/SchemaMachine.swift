@@ -161,7 +161,7 @@ extension SchemaMachine {
     }
 
     private mutating func finish(
-        _ draft: Draft, of state: StateIndex, _ lanes: [SchemaLane], _ program: SchemaProgram
+        _ draft: Draft, of state: StateIndex, lanes: [SchemaLane], program: SchemaProgram
     ) -> TransitionIndex {
         var draft = draft
         work += 200 + draft.roots.count * 4 + draft.wires.count * 4
@@ -250,7 +250,7 @@ extension SchemaMachine {
 
     /// All elements after the longest prefix share one transition.
     mutating func element(
-        _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
+        _ index: Int, in plan: ArrayPlan, of state: StateIndex, program: SchemaProgram
     ) -> TransitionIndex {
         let lanes = Array(arena.lanes(of: state))
         var draft = Draft(lanes.count)
@@ -281,7 +281,7 @@ extension SchemaMachine {
                 draft.unevaluated.append((lane, rule.unevaluated))
             }
         }
-        return finish(draft, of: state, lanes, program)
+        return finish(draft, of: state, lanes: lanes, program: program)
     }
 
     // MARK: Objects
@@ -337,7 +337,7 @@ extension SchemaMachine {
         plan.patternCount = patterns.count
         plan.ruleCount = rules.count
         plan.first = keys.isEmpty ? -1 : 0
-        if !names.roots.isEmpty { plan.names = finish(names, of: state, lanes, program) }
+        if !names.roots.isEmpty { plan.names = finish(names, of: state, lanes: lanes, program: program) }
         if patterns.isEmpty {
             plan.other = member(nil, matching: [], in: plan, of: state, program)
         } else {
@@ -397,6 +397,6 @@ extension SchemaMachine {
                 draft.unevaluated.append((index, rule.unevaluated))
             }
         }
-        return finish(draft, of: state, lanes, program)
+        return finish(draft, of: state, lanes: lanes, program: program)
     }
 }

@@ -196,13 +196,14 @@ struct StateBuilder {
             lanes.append(lane)
         }
         return Self.state(
-            lanes, gates: gates, branches: branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program,
-            &arena)
+            lanes, gates: gates, branches: branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(),
+            program: program,
+            in: &arena)
     }
 
     static func state(
-        _ lanes: [SchemaLane], gates: [LaneGate], branches: [Int32], roots: [Int32], _ program: SchemaProgram,
-        _ arena: inout SchemaArena
+        _ lanes: [SchemaLane], gates: [LaneGate], branches: [Int32], roots: [Int32], program: SchemaProgram,
+        in arena: inout SchemaArena
     ) -> StateIndex {
         var state = SchemaState(
             firstLane: arena.add(lanes), laneCount: lanes.count, firstGate: arena.add(gates),

@@ -5,7 +5,7 @@ extension SchemaValidator {
     /// Adds a frame for an array or object, and prepares the results of its lanes. Returns `false` if a limit is
     /// exceeded.
     mutating func open(
-        _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
+        _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, depth: Int
     ) -> Bool {
         containers &+= 1
         let isTagged = isObject && usesTags && machine.arena.states[Int(whole)].tag >= 0
@@ -35,13 +35,13 @@ extension SchemaValidator {
         frame.hashes = hashes || collector != nil || machine.arena.states[Int(state)].wantsHash
         if frame.hashes { frame.digest = valueHash.start(isObject: isObject) }
         if count > 0 {
-            guard beginLanes(text, at: p, count, depth) else { return false }
+            guard beginLanes(text, at: p, count: count, depth: depth) else { return false }
         }
         frame.isQuiet = !frame.hashes
         return true
     }
 
-    private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
+    private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, count: Int, depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
         if steps < 0 || machine.isFull { return tooMuch(text, at: p, depth: depth - 1) }
@@ -57,7 +57,7 @@ extension SchemaValidator {
             let holds = machine.arena.lanes[lane].kinds & kind != 0
             machine.results[results &+ index] = holds ? 1 : 0
             if !holds, machine.arena.lanes[lane].isHard {
-                mismatch(text, machine.arena.lanes[lane], depth - 1, at: p)
+                mismatch(text, of: machine.arena.lanes[lane], depth: depth - 1, at: p)
             }
         }
         var more = 0
@@ -112,7 +112,7 @@ extension SchemaValidator {
         let isPrefix = index < found.prefixCount
         var transition = isPrefix ? machine.arena.indexes[place] : found.rest
         if transition < 0 {
-            transition = machine.element(index, found, of: frame.state, program)
+            transition = machine.element(index, in: found, of: frame.state, program: program)
             if isPrefix {
                 machine.arena.indexes[place] = transition
             } else {
@@ -130,14 +130,14 @@ extension SchemaValidator {
     // MARK: Keys
 
     /// Returns the index after the key, or `nil` if reading stopped.
-    @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
-        guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
+    @inline(__always) mutating func readKey(_ text: Span<UInt8>, at p: Int, depth: Int) -> Int? {
+        guard frame.object >= 0 else { return readOtherKey(text, at: p, depth: depth) }
         let plan = machine.arena.objectPlans[Int(frame.object)]
         let last = Int(frame.entry)
         let guess =
             last >= 0 ? Int(machine.arena.entries[plan.firstEntry &+ last].next) : last == -2 ? Int(plan.first) : -1
         if guess >= 0, guess < 64, text.count &- p > 16, plan.names < 0,
-            machine.arena.keys.isNext(guess, of: plan.keys, text, p &+ 1)
+            machine.arena.keys.isNext(guess, of: plan.keys, in: text, at: p &+ 1)
         {
             let transition = machine.arena.entries[plan.firstEntry &+ guess].transition
             if transition >= 0 {
@@ -151,10 +151,10 @@ extension SchemaValidator {
                 return behind
             }
         }
-        return readOtherKey(text, p, depth)
+        return readOtherKey(text, at: p, depth: depth)
     }
 
-    @inline(never) private mutating func readOtherKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
+    @inline(never) private mutating func readOtherKey(_ text: Span<UInt8>, at p: Int, depth: Int) -> Int? {
         let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {
             stop(text, scan.fault, at: scan.index, depth: depth - 1)
@@ -230,7 +230,7 @@ extension SchemaValidator {
         }
         var matches = [UInt64](repeating: 0, count: (plan.patternCount + 63) / 64)
         for bit in 0..<plan.patternCount {
-            switch match(text, machine.arena.numbers[plan.firstPattern + bit], content, hasEscapes: hasEscapes) {
+            switch match(text, machine.arena.numbers[plan.firstPattern + bit], at: content, hasEscapes: hasEscapes) {
             case .matches: matches[bit / 64] |= 1 << UInt64(bit % 64)
             case .differs: break
             case .exceeded:

@@ -79,7 +79,7 @@ extension SchemaValidator {
         guard frame.array >= 0, machine.arena.arrayPlans[Int(frame.array)].isUnique, !frame.hasEqual else {
             return true
         }
-        let outcome = uniques.insert(text, range, digest, array: frame.number)
+        let outcome = uniques.insert(text, at: range, digest: digest, array: frame.number)
         steps -= uniques.takeCompared() / Self.bytesOfStep
         switch outcome {
         case .new:

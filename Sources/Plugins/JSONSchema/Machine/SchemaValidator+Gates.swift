@@ -64,7 +64,7 @@ extension SchemaValidator {
     // MARK: Unevaluated parts
 
     /// Fails the lane if no other lane evaluates one of its pending parts.
-    @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, depth: Int) {
+    @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, of lane: SchemaLane, depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count
         guard parts.contains(where: { pending[$0].fate.lane == index }) else { return }
@@ -96,7 +96,7 @@ extension SchemaValidator {
             for gateIndex in 0..<Int(lane.gateCount) {
                 let gate = machine.arena.gate(gateIndex, of: lane, state)
                 steps -= Int(gate.count)
-                for lane in liveBranches(gate, state, frame.results, isFrame: true).map({ Int($0) }) {
+                for lane in liveBranches(gate, in: state, results: frame.results, isFrame: true).map({ Int($0) }) {
                     guard machine.results[frame.results + lane] != 0, live[lane / 64] >> UInt64(lane % 64) & 1 == 0
                     else { continue }
                     live[lane / 64] |= 1 << UInt64(lane % 64)
@@ -107,7 +107,7 @@ extension SchemaValidator {
         return live
     }
 
-    func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
+    func liveBranches(_ gate: LaneGate, in state: StateIndex, results: Int, isFrame: Bool) -> [Int32] {
         func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
         switch gate.kind {
         case .all, .any, .one: return (0..<Int(gate.count)).map { branch($0) }

@@ -7,16 +7,16 @@ extension SchemaValidator {
     /// Counts a problem, and creates its text only if the list isn't full. A derived problem follows from the results
     /// of other schemas.
     mutating func report(
-        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of lane: SchemaLane, _ keyword: String, depth: Int, at p: Int,
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of lane: SchemaLane, keyword: String, depth: Int, at p: Int,
         expected: @autoclosure () -> String, found: @autoclosure () -> String, isDerived: Bool = false
     ) {
         report(
-            text, kind, of: lane.node, keyword, depth: depth, at: p, expected: expected(), found: found(),
+            text, kind, of: lane.node, keyword: keyword, depth: depth, at: p, expected: expected(), found: found(),
             isDerived: isDerived)
     }
 
     @inline(never) mutating func report(
-        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of node: Int32, _ keyword: String, depth: Int, at p: Int,
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, of node: Int32, keyword: String, depth: Int, at p: Int,
         expected: @autoclosure () -> String, found: @autoclosure () -> String, isDerived: Bool = false
     ) {
         if isWeighing {
@@ -31,15 +31,16 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ lane: SchemaLane, _ depth: Int, at p: Int) {
+    @inline(never) mutating func mismatch(_ text: Span<UInt8>, of lane: SchemaLane, depth: Int, at p: Int) {
         guard lane.isNever else {
             return report(
-                text, .type, of: lane, "/type", depth: depth, at: p, expected: MessageText.list(Self.kindWords(lane)),
+                text, .type, of: lane, keyword: "/type", depth: depth, at: p,
+                expected: MessageText.list(Self.kindWords(lane)),
                 found: Self.kindWord(text[p]))
         }
         let isMember = depth > 0 && frame(at: depth).isObject
         report(
-            text, isMember ? .unexpectedKey : .value, of: lane, "", depth: depth, at: p,
+            text, isMember ? .unexpectedKey : .value, of: lane, keyword: "", depth: depth, at: p,
             expected: isMember ? "no other key" : "no value", found: Self.kindWord(text[p]))
     }
 
@@ -49,12 +50,12 @@ extension SchemaValidator {
         let rule = program.constants[Int(constants)]
         let words = rule.words.isEmpty ? "no value" : MessageText.list(rule.words)
         report(
-            text, .value, of: lane, rule.isConst ? "/const" : "/enum", depth: depth, at: p, expected: words,
+            text, .value, of: lane, keyword: rule.isConst ? "/const" : "/enum", depth: depth, at: p, expected: words,
             found: "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
     }
 
     @inline(never) mutating func missing(
-        _ text: Span<UInt8>, _ key: @autoclosure () -> String, of lane: SchemaLane, _ keyword: String, depth: Int,
+        _ text: Span<UInt8>, _ key: @autoclosure () -> String, of lane: SchemaLane, keyword: String, depth: Int,
         at p: Int
     ) {
         if isWeighing { return weight += 10 }
@@ -72,13 +73,13 @@ extension SchemaValidator {
         let rule = program.nodes[Int(lane.node)].gates[gate]
         let words = "a value that fits exactly one of \(rule.nodes.count) schemas"
         report(
-            text, .value, of: lane, rule.keyword, depth: depth, at: p, expected: words,
+            text, .value, of: lane, keyword: rule.keyword, depth: depth, at: p, expected: words,
             found: "a value that fits \(found) of them", isDerived: true)
     }
 
     @inline(never) mutating func forbidden(_ text: Span<UInt8>, of lane: SchemaLane, gate: Int, depth: Int, at p: Int) {
         report(
-            text, .value, of: lane, program.nodes[Int(lane.node)].gates[gate].keyword, depth: depth, at: p,
+            text, .value, of: lane, keyword: program.nodes[Int(lane.node)].gates[gate].keyword, depth: depth, at: p,
             expected: "a value that does not fit a schema", found: "one that fits", isDerived: true)
     }
 
@@ -181,7 +182,7 @@ extension SchemaValidator {
 
     /// Reports the gates in `unexplained`, and reads the value again to list its problems with their branches. Always
     /// returns `true`.
-    @inline(never) mutating func explain(_ text: Span<UInt8>, _ range: Range<Int>, _ depth: Int) -> Bool {
+    @inline(never) mutating func explain(_ text: Span<UInt8>, in range: Range<Int>, depth: Int) -> Bool {
         let start = range.lowerBound
         let gates = unexplained
         unexplained.removeAll(keepingCapacity: true)
@@ -194,7 +195,7 @@ extension SchemaValidator {
                     gate.nodes.count == 1
                     ? "a value that fits a schema" : "a value that fits one of \(gate.nodes.count) schemas"
                 report(
-                    text, .value, of: node, gate.keyword, depth: depth, at: start, expected: words,
+                    text, .value, of: node, keyword: gate.keyword, depth: depth, at: start, expected: words,
                     found: Self.kindWord(text[start]), isDerived: true)
                 if isWeighing || problems.isFull { continue }
                 if let best = closest(text, of: gate.nodes, in: range, depth: depth) {
@@ -204,13 +205,13 @@ extension SchemaValidator {
                 let branch = gate.nodes[number % 4]
                 if isWeighing || problems.isFull || !reread(text, against: branch, in: range, depth: depth) {
                     report(
-                        text, .value, of: node, number % 4 == 1 ? "/then" : "/else", depth: depth, at: start,
+                        text, .value, of: node, keyword: number % 4 == 1 ? "/then" : "/else", depth: depth, at: start,
                         expected: "a value that fits a schema", found: Self.kindWord(text[start]), isDerived: true)
                 }
             default:
                 if isWeighing || problems.isFull || !reread(text, against: gate.nodes[0], in: range, depth: depth) {
                     report(
-                        text, .value, of: node, gate.keyword, depth: depth, at: start,
+                        text, .value, of: node, keyword: gate.keyword, depth: depth, at: start,
                         expected: "a value that fits a schema", found: Self.kindWord(text[start]), isDerived: true)
                 }
             }

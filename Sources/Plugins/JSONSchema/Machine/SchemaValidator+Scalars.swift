@@ -3,15 +3,15 @@ import ErrandJSONValidation
 
 extension SchemaValidator {
     @inline(never) mutating func settleScalar(
-        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, in range: Range<Int>, depth: Int, base: Int
+        _ text: Span<UInt8>, _ state: StateIndex, kind: UInt8, in range: Range<Int>, depth: Int, base: Int
     ) -> Bool {
-        guard scalar(text, state, kind, in: range, depth: depth) else { return false }
+        guard scalar(text, state, kind: kind, in: range, depth: depth) else { return false }
         if depth > base {
             let digest = frame.hashes ? valueHash.scalar(text, range) : ValueDigest(hash: 0, length: 0)
             if collector != nil { takeAnnotations(resultTop, range.lowerBound) }
             guard deliver(text, results: resultTop, of: range, digest: digest, depth: depth) else { return false }
         }
-        return unexplained.isEmpty || explain(text, range, depth)
+        return unexplained.isEmpty || explain(text, in: range, depth: depth)
     }
 
     mutating func settleName(
@@ -19,20 +19,20 @@ extension SchemaValidator {
     ) -> Bool {
         let transition = machine.arena.transitions[Int(names)]
         if machine.arena.states[Int(transition.state)].plain & ValueKind.string != 0 { return true }
-        guard scalar(text, transition.state, ValueKind.string, in: range, depth: depth) else { return false }
+        guard scalar(text, transition.state, kind: ValueKind.string, in: range, depth: depth) else { return false }
         for index in transition.firstWire..<transition.firstWire + transition.wireCount {
             let wire = machine.arena.wires[index]
             if machine.results[resultTop + Int(wire.child)] == 0 {
                 machine.results[frame.results + Int(wire.parent)] = 0
             }
         }
-        return unexplained.isEmpty || explain(text, range, depth)
+        return unexplained.isEmpty || explain(text, in: range, depth: depth)
     }
 
     /// Stores the results after the results in use, until the next scalar replaces them. Returns `false` if reading
     /// stopped.
     private mutating func scalar(
-        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, in range: Range<Int>, depth: Int
+        _ text: Span<UInt8>, _ state: StateIndex, kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let found = machine.arena.states[Int(state)]
         let (count, firstLane) = (found.laneCount, found.firstLane)
@@ -48,7 +48,8 @@ extension SchemaValidator {
         collector?.clear(results..<results + count)
         for index in 0..<count {
             let lane = firstLane &+ index
-            var holds = machine.arena.lanes[lane].isPlain(kind) || check(text, lane, kind, in: range, depth: depth)
+            var holds =
+                machine.arena.lanes[lane].isPlain(kind) || check(text, lane, kind: kind, in: range, depth: depth)
             if machine.arena.lanes[lane].gateCount > 0,
                 !gatesHold(
                     text, of: machine.arena.lanes[lane], in: state, results: results, isFrame: false, at: start,
@@ -66,21 +67,21 @@ extension SchemaValidator {
 
     /// Ignores the lane's gates. Reports the problem if the lane is hard.
     private mutating func check(
-        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
+        _ text: Span<UInt8>, _ lane: Int, kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let isHard = machine.arena.lanes[lane].isHard
         if machine.arena.lanes[lane].kinds & kind == 0 {
-            if isHard { mismatch(text, machine.arena.lanes[lane], depth, at: range.lowerBound) }
+            if isHard { mismatch(text, of: machine.arena.lanes[lane], depth: depth, at: range.lowerBound) }
             return false
         }
         var holds = true
         let (constant, enumeration) = (machine.arena.lanes[lane].constant, machine.arena.lanes[lane].enumeration)
-        if constant >= 0, !isConstant(text, constant, kind, in: range) {
+        if constant >= 0, !isConstant(text, constant, kind: kind, in: range) {
             guard isHard else { return false }
             otherThan(text, constant, of: machine.arena.lanes[lane], depth: depth, at: range.lowerBound)
             holds = false
         }
-        if enumeration >= 0, !isConstant(text, enumeration, kind, in: range) {
+        if enumeration >= 0, !isConstant(text, enumeration, kind: kind, in: range) {
             guard isHard else { return false }
             otherThan(text, enumeration, of: machine.arena.lanes[lane], depth: depth, at: range.lowerBound)
             holds = false
@@ -88,14 +89,14 @@ extension SchemaValidator {
         if kind == ValueKind.string {
             if machine.arena.lanes[lane].string >= 0, !stringFits(text, lane, in: range, depth: depth) { holds = false }
         } else if kind & ValueKind.number != 0 {
-            if !numberFits(text, lane, kind, in: range, depth: depth) { holds = false }
+            if !numberFits(text, lane, kind: kind, in: range, depth: depth) { holds = false }
         }
         return holds
     }
 
     // MARK: Constants
 
-    private func isConstant(_ text: Span<UInt8>, _ index: Int32, _ kind: UInt8, in range: Range<Int>) -> Bool {
+    private func isConstant(_ text: Span<UInt8>, _ index: Int32, kind: UInt8, in range: Range<Int>) -> Bool {
         let constants = machine.constants[Int(index)]
         switch kind {
         case ValueKind.string:
@@ -103,7 +104,8 @@ extension SchemaValidator {
             if keys.count == 0 { return false }
             let content = JSONContent(start + 1, range.upperBound - 1)
             if keys.count <= 4, text.count - start > 17 {
-                for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
+                for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, in: text, at: start + 1)
+                {
                     return true
                 }
                 // A string with escapes may still equal one of the constants.
@@ -120,7 +122,7 @@ extension SchemaValidator {
 
 extension SchemaValidator {
     mutating func numberFits(
-        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
+        _ text: Span<UInt8>, _ lane: Int, kind: UInt8, in range: Range<Int>, depth: Int
     ) -> Bool {
         let number = machine.arena.lanes[lane].number
         let isFractional = machine.arena.lanes[lane].isIntegral && kind == ValueKind.fraction
@@ -159,7 +161,7 @@ extension SchemaValidator {
         if machine.arena.lanes[lane].isIntegral, !value.isIntegral {
             if isHard {
                 report(
-                    text, .type, of: node, "/type", depth: depth, at: start, expected: "an integer",
+                    text, .type, of: node, keyword: "/type", depth: depth, at: start, expected: "an integer",
                     found: "a number with a fraction")
             }
             return false
@@ -184,7 +186,7 @@ extension SchemaValidator {
                     ? "a number that can be checked in at most \(limits.maximumPatternSteps) steps"
                     : tooManySteps.expected
                 report(
-                    text, .limit, of: node, "/multipleOf", depth: depth, at: start, expected: words,
+                    text, .limit, of: node, keyword: "/multipleOf", depth: depth, at: start, expected: words,
                     found: "one that needs more")
                 if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false
@@ -195,7 +197,8 @@ extension SchemaValidator {
         if isHard {
             for (keyword, words) in failed {
                 report(
-                    text, .value, of: node, keyword, depth: depth, at: start, expected: words, found: "another number")
+                    text, .value, of: node, keyword: keyword, depth: depth, at: start, expected: words,
+                    found: "another number")
             }
         }
         return failed.isEmpty
@@ -222,33 +225,35 @@ extension SchemaValidator {
                     guard isHard else { return false }
                     let words = "a string of \(MessageText.counted("at least \(rule.minimum)", "character"))"
                     report(
-                        text, .value, of: node, "/minLength", depth: depth, at: start, expected: words,
+                        text, .value, of: node, keyword: "/minLength", depth: depth, at: start, expected: words,
                         found: "\(length)")
                     holds = false
                 } else if length > rule.maximum {
                     guard isHard else { return false }
                     let words = "a string of \(MessageText.counted("at most \(rule.maximum)", "character"))"
                     report(
-                        text, .value, of: node, "/maxLength", depth: depth, at: start, expected: words,
+                        text, .value, of: node, keyword: "/maxLength", depth: depth, at: start, expected: words,
                         found: "\(length)")
                     holds = false
                 }
             }
         }
         if rule.pattern >= 0 {
-            switch match(text, rule.pattern, content, hasEscapes: content.hasEscapes(in: text)) {
+            switch match(text, rule.pattern, at: content, hasEscapes: content.hasEscapes(in: text)) {
             case .matches: break
             case .differs:
                 guard isHard else { return false }
                 let source = MessageText.shown(program.patterns[Int(rule.pattern)].source, limit: 100)
                 report(
-                    text, .value, of: node, "/pattern", depth: depth, at: start,
+                    text, .value, of: node, keyword: "/pattern", depth: depth, at: start,
                     expected: "a string that matches \(source)", found: "a string that does not")
                 holds = false
             case .exceeded:
                 holds = false
                 let (expected, found) = patternLimit(content)
-                report(text, .limit, of: node, "/pattern", depth: depth, at: start, expected: expected, found: found)
+                report(
+                    text, .limit, of: node, keyword: "/pattern", depth: depth, at: start, expected: expected,
+                    found: found)
             }
         }
         if let format = rule.format {
@@ -260,13 +265,13 @@ extension SchemaValidator {
             case false?:
                 guard isHard else { return false }
                 report(
-                    text, .value, of: node, "/format", depth: depth, at: start,
+                    text, .value, of: node, keyword: "/format", depth: depth, at: start,
                     expected: "a string in the format \(format.rawValue)", found: "a string that doesn't fit")
                 holds = false
             case nil:
                 holds = false
                 report(
-                    text, .limit, of: node, "/format", depth: depth, at: start,
+                    text, .limit, of: node, keyword: "/format", depth: depth, at: start,
                     expected: "a string short enough to check for the format \(format.rawValue)", found: "a longer one")
             }
         }
@@ -274,7 +279,7 @@ extension SchemaValidator {
     }
 
     mutating func match(
-        _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, hasEscapes: Bool
+        _ text: Span<UInt8>, _ pattern: Int32, at content: JSONContent, hasEscapes: Bool
     ) -> PatternOutcome {
         let count = content.count
         if !hasEscapes, count <= limits.maximumPatternBytes, count <= limits.maximumPatternSteps,

@@ -38,7 +38,9 @@ extension SchemaValidator {
         if machine.arena.states[Int(state)].firstVariant < 0 {
             machine.arena.states[Int(state)].firstVariant = machine.arena.addIndexes(tag.branches.count)
         }
-        let made = tag.branches[value].map { StateBuilder.part(of: state, $0, program, &machine.arena) } ?? state
+        let made =
+            tag.branches[value].map { StateBuilder.part(of: state, keeping: $0, program: program, in: &machine.arena) }
+            ?? state
         machine.work += 64 + machine.arena.states[Int(made)].cost * 8
         charge()
         machine.arena.indexes[machine.arena.states[Int(state)].firstVariant + value] = made
@@ -60,7 +62,7 @@ extension SchemaValidator {
 extension StateBuilder {
     /// Returns the state that remains if only the `kept` branches of the tagged gate can hold. Lanes keep their order.
     static func part(
-        of whole: StateIndex, _ kept: [Int32], _ program: SchemaProgram, _ arena: inout SchemaArena
+        of whole: StateIndex, keeping kept: [Int32], program: SchemaProgram, in arena: inout SchemaArena
     ) -> StateIndex {
         let state = arena.states[Int(whole)]
         func targets(_ gate: Int32) -> [Int32] {
@@ -97,6 +99,7 @@ extension StateBuilder {
             lanes.append(lane)
         }
         return self.state(
-            lanes, gates: gates, branches: branches, roots: roots.compactMap { numbers[$0] }, program, &arena)
+            lanes, gates: gates, branches: branches, roots: roots.compactMap { numbers[$0] }, program: program,
+            in: &arena)
     }
 }

@@ -46,7 +46,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     static let bytesOfStep = 16
     var steps: Int
 
-    init(_ machine: consuming SchemaMachine, _ program: SchemaProgram, textCount: Int, _ limits: JSONLimits) {
+    init(_ machine: consuming SchemaMachine, program: SchemaProgram, textCount: Int, limits: JSONLimits) {
         self.machine = machine
         self.program = program
         self.limits = limits
@@ -81,27 +81,34 @@ struct SchemaValidator: ~Copyable, TextValidator {
             var isOpen = false
             switch byte {
             case JSONGrammar.quote:
-                guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth) else { return nil }
+                guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth: depth) else {
+                    return nil
+                }
                 p = end
                 if machine.arena.states[Int(state)].plain & ValueKind.string == 0 || !isQuiet {
-                    guard settleScalar(text, state, ValueKind.string, in: start..<p, depth: depth, base: base) else {
+                    guard settleScalar(text, state, kind: ValueKind.string, in: start..<p, depth: depth, base: base)
+                    else {
                         return nil
                     }
                 }
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                 let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
-                guard let end = scanned(text, scan, depth) else { return nil }
+                guard let end = scanned(text, scan, depth: depth) else { return nil }
                 p = end
                 let kind = isPlain ? ValueKind.integer : ValueKind.fraction
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
-                    guard settleScalar(text, state, kind, in: start..<p, depth: depth, base: base) else { return nil }
+                    guard settleScalar(text, state, kind: kind, in: start..<p, depth: depth, base: base) else {
+                        return nil
+                    }
                 }
             case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
-                guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return nil }
+                guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth: depth) else { return nil }
                 p = end
                 let kind = ValueKind.ofLiteral(byte)
                 if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
-                    guard settleScalar(text, state, kind, in: start..<p, depth: depth, base: base) else { return nil }
+                    guard settleScalar(text, state, kind: kind, in: start..<p, depth: depth, base: base) else {
+                        return nil
+                    }
                 }
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 depth &+= 1
@@ -111,7 +118,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 }
                 let isObject = byte == JSONGrammar.openBrace
                 let hashes = depth &- 1 > base && frame.hashes
-                guard open(text, state, at: p, isObject: isObject, hashes: hashes, depth) else { return nil }
+                guard open(text, state, at: p, isObject: isObject, hashes: hashes, depth: depth) else { return nil }
                 p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
                 // The code of a closing bracket is two higher than the code of its opening bracket.
                 let closing = byte &+ 2
@@ -160,8 +167,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 return stopped(text, .key, at: p, depth: depth - 1)
             }
             frame.key = p
-            guard let key = readKey(text, p, depth) else { return nil }
-            guard let value = takeColon(text, key, depth) else { return nil }
+            guard let key = readKey(text, at: p, depth: depth) else { return nil }
+            guard let value = takeColon(text, after: key, depth: depth) else { return nil }
             p = value
             state = frame.part
             isQuiet = frame.isQuiet
@@ -169,12 +176,12 @@ struct SchemaValidator: ~Copyable, TextValidator {
     }
 
     @inline(__always)
-    private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
+    private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, depth: Int) -> Int? {
         scan.fault == .none ? scan.index : stopped(text, scan.fault, at: scan.index, depth: depth)
     }
 
     @inline(__always)
-    private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
+    private mutating func takeColon(_ text: Span<UInt8>, after end: Int, depth: Int) -> Int? {
         var p = end
         if !(p < text.count && text[p] == JSONGrammar.colon) {
             p = JSONGrammar.skipSpace(in: text, from: p)
@@ -217,7 +224,7 @@ extension SchemaValidator {
         } else if frame.object >= 0 {
             let plan = machine.arena.objectPlans[Int(frame.object)]
             for index in plan.firstRule..<plan.firstRule + plan.ruleCount {
-                checkObject(text, machine.arena.objectRules[index], plan.keys, count: parts, depth: depth)
+                checkObject(text, machine.arena.objectRules[index], keys: plan.keys, count: parts, depth: depth)
             }
         }
         let (count, firstLane) = (
@@ -233,10 +240,10 @@ extension SchemaValidator {
                 machine.results[results + index] = 0
             }
             if machine.arena.lanes[place].constant >= 0 || machine.arena.lanes[place].enumeration >= 0 {
-                checkConstants(text, machine.arena.lanes[place], index, upTo: p, depth: depth)
+                checkConstants(text, machine.arena.lanes[place], index: index, upTo: p, depth: depth)
             }
             if pending.count > frame.pendingBefore {
-                checkPending(text, index, machine.arena.lanes[place], depth: depth)
+                checkPending(text, index, of: machine.arena.lanes[place], depth: depth)
             }
             if collector != nil {
                 annotate(text, lane: index, of: state, results: results, isFrame: true, at: start, depth: depth - 1)
@@ -253,7 +260,7 @@ extension SchemaValidator {
             if collector != nil { takeAnnotations(results, start) }
             guard deliver(text, results: results, of: start..<p, digest: digest, depth: depth - 1) else { return false }
         }
-        return unexplained.isEmpty || explain(text, start..<p, depth - 1)
+        return unexplained.isEmpty || explain(text, in: start..<p, depth: depth - 1)
     }
 
     // MARK: Arrays and objects
@@ -268,7 +275,8 @@ extension SchemaValidator {
             validator.machine.results[result] = 0
             if lane.isHard {
                 validator.report(
-                    text, .value, of: lane, keyword, depth: depth - 1, at: start, expected: words(), found: found(),
+                    text, .value, of: lane, keyword: keyword, depth: depth - 1, at: start, expected: words(),
+                    found: found(),
                     isDerived: isDerived)
             }
         }
@@ -305,7 +313,7 @@ extension SchemaValidator {
     }
 
     @inline(never) private mutating func checkObject(
-        _ text: Span<UInt8>, _ rule: LaneObject, _ keys: SchemaKeys, count: Int, depth: Int
+        _ text: Span<UInt8>, _ rule: LaneObject, keys: SchemaKeys, count: Int, depth: Int
     ) {
         let lane = machine.arena.lane(Int(rule.lane), of: frame.state)
         let isHard = lane.isHard
@@ -318,7 +326,7 @@ extension SchemaValidator {
                 machine.results[result] = 0
                 guard isHard else { break }
                 let name = machine.arena.keys.string(entry, of: keys)
-                missing(text, name, of: lane, "/required", depth: depth, at: start)
+                missing(text, name, of: lane, keyword: "/required", depth: depth, at: start)
             }
         }
         steps -= rule.dependentCount
@@ -329,13 +337,13 @@ extension SchemaValidator {
             machine.results[result] = 0
             guard isHard else { break }
             let name = machine.arena.keys.string(need, of: keys)
-            missing(text, name, of: lane, "/dependentRequired", depth: depth, at: start)
+            missing(text, name, of: lane, keyword: "/dependentRequired", depth: depth, at: start)
         }
         if count < rule.minimum {
             machine.results[result] = 0
             if isHard {
                 report(
-                    text, .value, of: lane, "/minProperties", depth: depth - 1, at: start,
+                    text, .value, of: lane, keyword: "/minProperties", depth: depth - 1, at: start,
                     expected: "an object of \(MessageText.counted("at least \(rule.minimum)", "key"))",
                     found: "\(count)")
             }
@@ -344,7 +352,7 @@ extension SchemaValidator {
             machine.results[result] = 0
             if isHard {
                 report(
-                    text, .value, of: lane, "/maxProperties", depth: depth - 1, at: start,
+                    text, .value, of: lane, keyword: "/maxProperties", depth: depth - 1, at: start,
                     expected: "an object of \(MessageText.counted("at most \(rule.maximum)", "key"))",
                     found: "\(count)")
             }
@@ -352,7 +360,7 @@ extension SchemaValidator {
     }
 
     @inline(never) private mutating func checkConstants(
-        _ text: Span<UInt8>, _ lane: SchemaLane, _ index: Int, upTo p: Int, depth: Int
+        _ text: Span<UInt8>, _ lane: SchemaLane, index: Int, upTo p: Int, depth: Int
     ) {
         let value = frame.start..<p
         for number in [lane.constant, lane.enumeration] where number >= 0 {
@@ -362,7 +370,7 @@ extension SchemaValidator {
             for constant in known where !isOne {
                 let constant = constant[...]
                 steps -= (constant.count + value.count) / Self.bytesOfStep
-                isOne = JSONEquality.areEqual(constant.span, 0..<constant.count, and: text, value)
+                isOne = JSONEquality.areEqual(constant.span, at: 0..<constant.count, and: text, at: value)
             }
             if isOne { continue }
             machine.results[frame.results + index] = 0

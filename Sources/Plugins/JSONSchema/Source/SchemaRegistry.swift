@@ -26,21 +26,22 @@ final class SchemaRegistry {
 
     func resource(_ location: SchemaLocation) -> Int { locations[location] ?? 0 }
 
-    func fault(_ code: JSONSchemaError.Code, _ location: SchemaLocation, _ reason: String) -> JSONSchemaError {
+    func fault(_ code: JSONSchemaError.Code, at location: SchemaLocation, reason: String) -> JSONSchemaError {
         let document = documents[location.document]
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
-        throw fault(.tooLarge, location, budget.excess)
+        throw fault(.tooLarge, at: location, reason: budget.excess)
     }
 
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
-        do throws(PatternFault) { return try PatternProgram(source, &budget, room) } catch {
-            throw fault(error.kind == .tooLarge ? .tooLarge : .invalidPattern, location, error.message(of: source))
+        do throws(PatternFault) { return try PatternProgram(source, budget: &budget, room: room) } catch {
+            throw fault(
+                error.kind == .tooLarge ? .tooLarge : .invalidPattern, at: location, reason: error.message(of: source))
         }
     }
 
@@ -66,14 +67,14 @@ final class SchemaRegistry {
         documents.append(document)
         let root = SchemaLocation(document: documents.count - 1, value: 0)
         let vocabulary = try vocabulary(of: root) ?? standard
-        let resource = try makeResource(uri, root, vocabulary)
+        let resource = try makeResource(uri, at: root, vocabulary: vocabulary)
         rootResources.append(resource)
         try walk(root, resource, isLenient: false)
         return root
     }
 
     func makeResource(
-        _ uri: String, _ root: SchemaLocation, _ vocabulary: SchemaVocabulary
+        _ uri: String, at root: SchemaLocation, vocabulary: SchemaVocabulary
     ) throws(JSONSchemaError) -> Int {
         try spend(steps: 8, bytes: 256 + uri.utf8.count, at: root)
         resources.append(SchemaResource(uri: uri, root: root, vocabulary: vocabulary))
@@ -85,14 +86,16 @@ final class SchemaRegistry {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
         let here = SchemaLocation(document: location.document, value: value)
-        guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
+        guard let text = document.string(value) else {
+            throw fault(.invalidKeyword, at: here, reason: "expected a string")
+        }
         let uri = URIReference.resolve(text, against: "").uri
         if let known = SchemaVocabulary.standard(uri) { return known }
         // This metaschema is being loaded and describes itself. It uses the default dialect.
         if !pending.insert(uri).inserted { return standard }
         defer { pending.remove(uri) }
         guard let resource = try load(uri, here, code: .unknownDialect) else {
-            throw fault(.unknownDialect, here, "unknown dialect: \(MessageText.shown(text, limit: 200))")
+            throw fault(.unknownDialect, at: here, reason: "unknown dialect: \(MessageText.shown(text, limit: 200))")
         }
         let root = resources[resource].root
         let meta = documents[root.document]
@@ -103,7 +106,8 @@ final class SchemaRegistry {
         let (found, unknown) = SchemaVocabulary.custom(all)
         guard let found else {
             throw fault(
-                .unknownDialect, here, "requires an unknown vocabulary: \(MessageText.shown(unknown, limit: 200))")
+                .unknownDialect, at: here,
+                reason: "requires an unknown vocabulary: \(MessageText.shown(unknown, limit: 200))")
         }
         return found
     }
@@ -119,7 +123,8 @@ final class SchemaRegistry {
         guard let resolver else { return nil }
         let data: Data?
         do { data = try resolver(uri) } catch {
-            throw fault(code, location, "the resolver failed for \(MessageText.shown(uri, limit: 200)): \(error)")
+            throw fault(
+                code, at: location, reason: "the resolver failed for \(MessageText.shown(uri, limit: 200)): \(error)")
         }
         guard let data else { return nil }
         _ = try add(data, uri: uri)
@@ -141,7 +146,7 @@ final class SchemaRegistry {
                 if document.values[value].kind == .true || document.values[value].kind == .false {
                     locations[here] = resource
                 } else if !isLenient, value != 0 {
-                    throw fault(.invalidKeyword, here, "expected a schema: an object or a boolean")
+                    throw fault(.invalidKeyword, at: here, reason: "expected a schema: an object or a boolean")
                 }
                 continue
             }
@@ -153,7 +158,7 @@ final class SchemaRegistry {
             for (key, child) in document.members(value) {
                 guard let position = vocabulary.position(of: String(decoding: key, as: UTF8.self)) else { continue }
                 for schema in try schemas(
-                    position, SchemaLocation(document: location.document, value: child), isLenient)
+                    position, at: SchemaLocation(document: location.document, value: child), isLenient: isLenient)
                 {
                     open.append((schema, resource, isLenient))
                 }
@@ -162,7 +167,7 @@ final class SchemaRegistry {
     }
 
     private func schemas(
-        _ position: SchemaVocabulary.Position, _ location: SchemaLocation, _ isLenient: Bool
+        _ position: SchemaVocabulary.Position, at location: SchemaLocation, isLenient: Bool
     ) throws(JSONSchemaError) -> [Int] {
         let document = documents[location.document]
         let kind = document.values[location.value].kind
@@ -172,7 +177,7 @@ final class SchemaRegistry {
         case (.schemaOrList, _): return [location.value]
         case (.list, .array):
             if document.values[location.value].count == 0, !isLenient {
-                throw fault(.invalidKeyword, location, "expected at least one schema")
+                throw fault(.invalidKeyword, at: location, reason: "expected at least one schema")
             }
             return Array(document.elements(location.value))
         case (.map, .object): return document.members(location.value).map(\.value)
@@ -181,8 +186,8 @@ final class SchemaRegistry {
         default:
             if isLenient { return [] }
             throw fault(
-                .invalidKeyword, location,
-                position == .list ? "expected an array of schemas" : "expected an object of schemas")
+                .invalidKeyword, at: location,
+                reason: position == .list ? "expected an array of schemas" : "expected an object of schemas")
         }
     }
 }
@@ -199,11 +204,15 @@ extension SchemaRegistry {
             draft != .draft7 || document.member(location.value, "$ref") == nil
         {
             let here = SchemaLocation(document: location.document, value: value)
-            guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
+            guard let text = document.string(value) else {
+                throw fault(.invalidKeyword, at: here, reason: "expected a string")
+            }
             try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
             let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
             if let fragment, !fragment.isEmpty {
-                if draft != .draft7 { throw fault(.invalidKeyword, here, "expected a URI without a fragment") }
+                if draft != .draft7 {
+                    throw fault(.invalidKeyword, at: here, reason: "expected a URI without a fragment")
+                }
                 resources[outer].anchors[fragment] = location
             }
             if !text.hasPrefix("#"), !(isRoot && uri == resources[outer].uri) {
@@ -216,9 +225,9 @@ extension SchemaRegistry {
                     if let known = byURI[uri], resources[known].root != location,
                         resources[known].root.document == location.document
                     {
-                        throw fault(.invalidKeyword, here, "another schema has this URI")
+                        throw fault(.invalidKeyword, at: here, reason: "another schema has this URI")
                     }
-                    resource = try makeResource(uri, location, vocabulary)
+                    resource = try makeResource(uri, at: location, vocabulary: vocabulary)
                 }
             }
         }
@@ -228,10 +237,11 @@ extension SchemaRegistry {
             guard let value = document.member(location.value, keyword) else { continue }
             let here = SchemaLocation(document: location.document, value: value)
             guard let name = document.string(value), Self.isAnchor(name) else {
-                throw fault(.invalidKeyword, here, "expected a name of letters, digits, \"-\", \"_\" and \".\"")
+                throw fault(
+                    .invalidKeyword, at: here, reason: "expected a name of letters, digits, \"-\", \"_\" and \".\"")
             }
             if let other = resources[resource].anchors[name], other != location {
-                throw fault(.invalidKeyword, here, "another schema of this resource has this anchor")
+                throw fault(.invalidKeyword, at: here, reason: "another schema of this resource has this anchor")
             }
             try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
             resources[resource].anchors[name] = location
@@ -240,7 +250,8 @@ extension SchemaRegistry {
         if draft == .draft2019_09, let value = document.member(location.value, "$recursiveAnchor") {
             guard document.values[value].kind == .true || document.values[value].kind == .false else {
                 throw fault(
-                    .invalidKeyword, SchemaLocation(document: location.document, value: value), "expected a boolean")
+                    .invalidKeyword, at: SchemaLocation(document: location.document, value: value),
+                    reason: "expected a boolean")
             }
             if document.values[value].kind == .true, resources[resource].root == location {
                 resources[resource].dynamicAnchors[Self.recursiveAnchor] = location
@@ -273,7 +284,7 @@ extension SchemaRegistry {
         let (uri, fragment) =
             isLocal ? ("", String(reference.dropFirst())) : URIReference.resolve(reference, against: base)
         func missing(_ why: String) -> JSONSchemaError {
-            fault(.unresolvedReference, location, "\(MessageText.shown(reference, limit: 200)) \(why)")
+            fault(.unresolvedReference, at: location, reason: "\(MessageText.shown(reference, limit: 200)) \(why)")
         }
         let target: Int
         if isLocal {
@@ -307,7 +318,7 @@ extension SchemaRegistry {
         let values = documents[location.document].values
         switch values[location.value].kind {
         case .object, .true, .false: break
-        default: throw fault(.unresolvedReference, origin, "points to a value that isn't a schema")
+        default: throw fault(.unresolvedReference, at: origin, reason: "points to a value that isn't a schema")
         }
         var outer = values[location.value].parent
         while outer >= 0, locations[SchemaLocation(document: location.document, value: outer)] == nil {

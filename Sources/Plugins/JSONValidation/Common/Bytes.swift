@@ -10,16 +10,16 @@
     }
 
     /// Up to seven bytes, the first byte least significant.
-    @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+    @inlinable package static func shortWord(_ text: Span<UInt8>, at start: Int, count: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }
         return word
     }
 
     @inlinable package static func equal(
-        _ a: Span<UInt8>, _ aStart: Int, to b: Span<UInt8>, _ bStart: Int, count: Int
+        _ a: Span<UInt8>, at aStart: Int, to b: Span<UInt8>, at bStart: Int, count: Int
     ) -> Bool {
-        if count < 8 { return shortWord(a, aStart, count) == shortWord(b, bStart, count) }
+        if count < 8 { return shortWord(a, at: aStart, count: count) == shortWord(b, at: bStart, count: count) }
         var offset = 0
         while offset &+ 8 <= count {
             if word(a, aStart &+ offset) != word(b, bStart &+ offset) { return false }

@@ -12,16 +12,16 @@ package import ErrandJSONSyntax
             guard self.object == object else { return false }
             if self.hasEscapes || hasEscapes { return self.content.decoded(in: text) == content.decoded(in: text) }
             return self.content.count == content.count
-                && Bytes.equal(text, self.content.start, to: text, content.start, count: content.count)
+                && Bytes.equal(text, at: self.content.start, to: text, at: content.start, count: content.count)
         }
 
         func isKey(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
             guard self.object == object else { return false }
             if hasEscapes {
                 let decoded = content.decoded(in: text)[...]
-                return decoded.count == key.count && Bytes.equal(decoded.span, 0, to: key, 0, count: key.count)
+                return decoded.count == key.count && Bytes.equal(decoded.span, at: 0, to: key, at: 0, count: key.count)
             }
-            return content.count == key.count && Bytes.equal(text, content.start, to: key, 0, count: key.count)
+            return content.count == key.count && Bytes.equal(text, at: content.start, to: key, at: 0, count: key.count)
         }
     }
 
@@ -49,7 +49,7 @@ package import ErrandJSONSyntax
 
     /// The key is passed without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
-        table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) {
+        table.contains(Self.slotHash(KeyHash.hash(key, from: 0, count: key.count), object)) {
             $0.isKey(key, in: text, object: object)
         }
     }
@@ -66,10 +66,10 @@ package import ErrandJSONSyntax
     private static let seed = UInt64.random(in: .min ... .max)
 
     package static func hash(_ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool) -> UInt64 {
-        hasEscapes ? hash(content.decoded(in: text)) : hash(text, content.start, content.count)
+        hasEscapes ? hash(content.decoded(in: text)) : hash(text, from: content.start, count: content.count)
     }
 
-    package static func hash(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+    package static func hash(_ text: Span<UInt8>, from start: Int, count: Int) -> UInt64 {
         let seed = seed
         var h = seed
         var p = start
@@ -82,14 +82,14 @@ package import ErrandJSONSyntax
         // The last bytes of a long key that weren't mixed in yet.
         let tail =
             count < 8
-            ? Bytes.shortWord(text, p, left)
+            ? Bytes.shortWord(text, at: p, count: left)
             : left == 0 ? 0 : Bytes.word(text, p + left - 8) >> UInt64(64 - 8 * left)
         return mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
     }
 
     package static func hash(_ bytes: [UInt8]) -> UInt64 {
         let bytes = bytes[...]
-        return hash(bytes.span, 0, bytes.count)
+        return hash(bytes.span, from: 0, count: bytes.count)
     }
 
     @inlinable @inline(__always) package static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {

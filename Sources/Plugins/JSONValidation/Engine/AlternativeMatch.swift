@@ -85,7 +85,7 @@ extension ShapeValidator {
     mutating func choose(
         _ text: Span<UInt8>, among top: [Int], of node: Int, _ kind: UInt8, at start: Int, depth: Int
     ) -> Choice {
-        guard let (match, end) = evaluate(text, top, at: start, depth) else {
+        guard let (match, end) = evaluate(text, top, at: start, depth: depth) else {
             return Choice(node: node, end: start, isAtEnd: true)
         }
         guard let best = match.candidates.min(by: { $0.cost < $1.cost }) else { return Choice(node: node, end: end) }
@@ -95,7 +95,7 @@ extension ShapeValidator {
             rereadBudget -= end - start
             return Choice(node: best.node, end: start)
         }
-        if best.cost > 0 { reportNoMatch(text, match, kind, from: start, to: end, depth: depth) }
+        if best.cost > 0 { reportNoMatch(text, match, kind: kind, from: start, to: end, depth: depth) }
         if match.duplicateCount > 0 { problems.note(.duplicateKey) }
         for duplicate in match.duplicates { problems.add(duplicate) }
         problems.addUnlisted(match.duplicateCount - match.duplicates.count)
@@ -104,7 +104,7 @@ extension ShapeValidator {
 
     /// Matches a value against several nodes. Returns `nil` if reading stopped.
     mutating func evaluate(
-        _ text: Span<UInt8>, _ top: [Int], at start: Int, _ depth: Int
+        _ text: Span<UInt8>, _ top: [Int], at start: Int, depth: Int
     ) -> (AlternativeMatch, Int)? {
         if candidateIndexes.isEmpty { candidateIndexes = [Int32](repeating: -1, count: nodes.count) }
         var match = AlternativeMatch(among: top, depth: depth, candidateIndexes: [])
@@ -121,7 +121,7 @@ extension ShapeValidator {
     }
 
     private mutating func reportNoMatch(
-        _ text: Span<UInt8>, _ match: AlternativeMatch, _ kind: UInt8, from start: Int, to end: Int, depth: Int
+        _ text: Span<UInt8>, _ match: AlternativeMatch, kind: UInt8, from start: Int, to end: Int, depth: Int
     ) {
         let found = Self.kindWord(text[start]) + " that doesn't fit"
         if kind & (ValueKind.array | ValueKind.object) != 0 {
@@ -138,8 +138,8 @@ extension ShapeValidator {
                 break
             }
             let rule = candidate.node
-            guard let violation = violation(text, rule, kind, in: start..<end) else { continue }
-            let word = expected(rule, kind, violation)
+            guard let violation = violation(text, rule, kind: kind, in: start..<end) else { continue }
+            let word = expected(rule, kind: kind, violation: violation)
             if !words.contains(word) { words.append(word) }
         }
         let expected = MessageText.list(words)
@@ -168,7 +168,7 @@ extension ShapeValidator {
     ) -> Int? {
         var p = start
         while true {
-            guard p < text.count, let kind = kind(text, at: p) else { return stop(text, match, .value, at: p) }
+            guard p < text.count, let kind = kind(text, at: p) else { return stop(text, match, fault: .value, at: p) }
             let first = match.candidates.count
             enter(&match, kind)
             steps -= 1 + (match.candidates.count - first) * 2
@@ -192,46 +192,46 @@ extension ShapeValidator {
                 let isEmpty =
                     p < text.count && text[p] == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket)
                 if !isEmpty {
-                    guard let next = isObject ? readCompetingKey(text, &match, p) : element(&match, p) else {
+                    guard let next = isObject ? readCompetingKey(text, &match, at: p) : element(&match, p) else {
                         return nil
                     }
                     p = next
                     continue
                 }
-                p = leave(text, &match, p)
+                p = leave(text, &match, at: p)
             } else {
-                let scan = scalar(text, p, kind)
-                if scan.fault != .none { return stop(text, match, scan.fault, at: scan.index) }
+                let scan = scalar(text, at: p, kind: kind)
+                if scan.fault != .none { return stop(text, match, fault: scan.fault, at: scan.index) }
                 for index in first..<match.candidates.count {
                     let node = match.candidates[index].node
-                    match.candidates[index].cost = violation(text, node, kind, in: p..<scan.index)?.weight ?? 0
+                    match.candidates[index].cost = violation(text, node, kind: kind, in: p..<scan.index)?.weight ?? 0
                 }
                 p = scan.index
-                chargeParents(&match, kind, first)
+                chargeParents(&match, kind: kind, from: first)
             }
             // After a value, reads closing brackets until another key or element follows.
             var isNext = false
             while let level = match.levels.last, !isNext {
                 p = JSONGrammar.skipSpace(in: text, from: p)
                 let fault = level.isObject ? JSONFault.memberEnd : .elementEnd
-                guard p < text.count else { return stop(text, match, fault, at: p) }
+                guard p < text.count else { return stop(text, match, fault: fault, at: p) }
                 switch (text[p], level.isObject) {
                 case (JSONGrammar.comma, let isObject):
                     p = JSONGrammar.skipSpace(in: text, from: p + 1)
-                    guard let next = isObject ? readCompetingKey(text, &match, p) : element(&match, p) else {
+                    guard let next = isObject ? readCompetingKey(text, &match, at: p) : element(&match, p) else {
                         return nil
                     }
                     p = next
                     isNext = true
-                case (JSONGrammar.closeBrace, true), (JSONGrammar.closeBracket, false): p = leave(text, &match, p)
-                default: return stop(text, match, fault, at: p)
+                case (JSONGrammar.closeBrace, true), (JSONGrammar.closeBracket, false): p = leave(text, &match, at: p)
+                default: return stop(text, match, fault: fault, at: p)
                 }
             }
             if !isNext { return p }
         }
     }
 
-    private func scalar(_ text: Span<UInt8>, _ p: Int, _ kind: UInt8) -> JSONTokenEnd {
+    private func scalar(_ text: Span<UInt8>, at p: Int, kind: UInt8) -> JSONTokenEnd {
         switch kind {
         case ValueKind.string: JSONGrammar.string(in: text, from: p + 1)
         case ValueKind.integer, ValueKind.fraction: JSONGrammar.number(in: text, from: p).end
@@ -250,11 +250,11 @@ extension ShapeValidator {
     }
 
     private mutating func readCompetingKey(
-        _ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int
+        _ text: Span<UInt8>, _ match: inout AlternativeMatch, at p: Int
     ) -> Int? {
-        guard p < text.count, text[p] == JSONGrammar.quote else { return stop(text, match, .key, at: p) }
+        guard p < text.count, text[p] == JSONGrammar.quote else { return stop(text, match, fault: .key, at: p) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
-        if scan.fault != .none { return stop(text, match, scan.fault, at: scan.index, isKey: true) }
+        if scan.fault != .none { return stop(text, match, fault: scan.fault, at: scan.index, isKey: true) }
         let content = JSONContent(p + 1, scan.index - 1)
         let hasEscapes = content.hasEscapes(in: text)
         let hash = KeyHash.hash(text, content, hasEscapes: hasEscapes)
@@ -283,7 +283,9 @@ extension ShapeValidator {
             }
         }
         let colon = JSONGrammar.skipSpace(in: text, from: scan.index)
-        guard colon < text.count, text[colon] == JSONGrammar.colon else { return stop(text, match, .colon, at: colon) }
+        guard colon < text.count, text[colon] == JSONGrammar.colon else {
+            return stop(text, match, fault: .colon, at: colon)
+        }
         return JSONGrammar.skipSpace(in: text, from: colon + 1)
     }
 
@@ -293,24 +295,26 @@ extension ShapeValidator {
         guard problems.problems.count + match.duplicates.count < problems.limit else { return }
         match.duplicates.append(
             JSONProblem(
-                kind: .duplicateKey, pointer: pointer(text, match, match.levels.count), expected: "each key once",
+                kind: .duplicateKey, pointer: pointer(text, match, levels: match.levels.count),
+                expected: "each key once",
                 found: "a repeated key", offset: p))
     }
 
     // MARK: Messages
 
     private mutating func stop(
-        _ text: Span<UInt8>, _ match: AlternativeMatch, _ fault: JSONFault, at p: Int, isKey: Bool = false
+        _ text: Span<UInt8>, _ match: AlternativeMatch, fault: JSONFault, at p: Int, isKey: Bool = false
     ) -> Int? {
         // Whether the fault belongs to the enclosing array or object instead of the last value.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)
         problems.stop(
-            .syntax, pointer: pointer(text, match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,
+            .syntax, pointer: pointer(text, match, levels: match.levels.count - (isAround ? 1 : 0)),
+            expected: fault.expected,
             found: fault.found(in: text, at: p), offset: p)
         return nil
     }
 
-    private func pointer(_ text: Span<UInt8>, _ match: AlternativeMatch, _ levels: Int) -> String {
+    private func pointer(_ text: Span<UInt8>, _ match: AlternativeMatch, levels: Int) -> String {
         match.levels.prefix(max(0, levels)).reduce(pointer(text, match.depth)) { pointer, level in
             JSONPointer.appending(level.isObject ? key(text, level.key) : "\(level.count - 1)", to: pointer)
         }

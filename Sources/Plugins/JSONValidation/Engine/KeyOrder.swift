@@ -118,12 +118,12 @@ struct OrderedKey: BitwiseCopyable {
     /// Escapes aren't resolved, because keys with equal bytes are always equal.
     @inline(__always) func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
         guard Bytes.word(text, p) & mask0 == word0, Bytes.word(text, p &+ 8) & mask1 == word1 else { return false }
-        return content.count < 16 || Self.isLong(content, text, p)
+        return content.count < 16 || Self.isLong(content, in: text, at: p)
     }
 
-    @inline(never) private static func isLong(_ content: JSONContent, _ text: Span<UInt8>, _ p: Int) -> Bool {
+    @inline(never) private static func isLong(_ content: JSONContent, in text: Span<UInt8>, at p: Int) -> Bool {
         text.count - p > content.count && text[p + content.count] == JSONGrammar.quote
-            && Bytes.equal(text, p, to: text, content.start, count: content.count)
+            && Bytes.equal(text, at: p, to: text, at: content.start, count: content.count)
     }
 
     private static func word(_ content: JSONContent, in text: Span<UInt8>, from start: Int) -> (UInt64, UInt64) {
@@ -153,13 +153,13 @@ extension ShapeValidator {
     }
 
     /// Returns the length of the key's text if it's the next key of the order.
-    @inline(__always) mutating func takeOrdered(_ text: Span<UInt8>, _ p: Int) -> Int? {
+    @inline(__always) mutating func takeOrdered(in text: Span<UInt8>, at p: Int) -> Int? {
         guard frame.member >= 0, text.count &- p > 16 else { return nil }
-        return takeOrdered(Int(frame.member), text, p)
+        return takeOrdered(Int(frame.member), in: text, at: p)
     }
 
     /// At least 17 bytes must be left.
-    @inline(__always) private mutating func takeOrdered(_ index: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
+    @inline(__always) private mutating func takeOrdered(_ index: Int, in text: Span<UInt8>, at p: Int) -> Int? {
         guard index < Int(frame.orderedCount),
             let length = orders.length(ofKeyAt: Int(frame.firstKey) &+ index, text, p &+ 1)
         else { return nil }
@@ -175,7 +175,7 @@ extension ShapeValidator {
         let next = Int(frame.member) + 1
         if text.count - p > 16 {
             for index in next..<next + KeyOrders.reach {
-                if let length = takeOrdered(index, text, p) { return p + length + 2 }
+                if let length = takeOrdered(index, in: text, at: p) { return p + length + 2 }
             }
         }
         orderedKeys = frame.orderedBefore

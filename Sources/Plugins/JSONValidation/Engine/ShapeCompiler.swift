@@ -50,13 +50,13 @@ struct ShapeCompiler {
 
     private mutating func flatten(_ shape: ShapeNode) -> [ShapeAlternative] {
         var (visited, seen): (Set<ObjectIdentifier>, Set<ObjectIdentifier>) = ([], [])
-        return flatten(shape, &visited, &seen)
+        return flatten(shape, visited: &visited, seen: &seen)
     }
 
     /// Returns the alternatives of a shape, each with its checks. `visited` contains the enclosing recursive shapes,
     /// and `seen` the shapes that were already added under the same checks.
     private mutating func flatten(
-        _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
+        _ shape: ShapeNode, visited: inout Set<ObjectIdentifier>, seen: inout Set<ObjectIdentifier>
     ) -> [ShapeAlternative] {
         guard seen.insert(ObjectIdentifier(shape)).inserted else { return [] }
         switch shape.form {
@@ -69,13 +69,15 @@ struct ShapeCompiler {
         case .object, .map: return [ShapeAlternative(kinds: ValueKind.object, form: shape.form)]
         case .constants(let values):
             return Self.kinds(of: values).map { ShapeAlternative(kinds: $0, form: shape.form) }
-        case .either(let shapes): return shapes.flatMap { flatten($0.node, &visited, &seen) }
+        case .either(let shapes): return shapes.flatMap { flatten($0.node, visited: &visited, seen: &seen) }
         case .nullable(let inner), .optional(let inner, allowsNull: true):
-            return flatten(inner.node, &visited, &seen) + [ShapeAlternative(kinds: ValueKind.null, form: .null)]
-        case .optional(let inner, allowsNull: false): return flatten(inner.node, &visited, &seen)
+            return flatten(inner.node, visited: &visited, seen: &seen) + [
+                ShapeAlternative(kinds: ValueKind.null, form: .null)
+            ]
+        case .optional(let inner, allowsNull: false): return flatten(inner.node, visited: &visited, seen: &seen)
         case .custom(let inner, let check):
             var seenUnderCheck: Set<ObjectIdentifier> = []
-            return flatten(inner.node, &visited, &seenUnderCheck).map {
+            return flatten(inner.node, visited: &visited, seen: &seenUnderCheck).map {
                 ShapeAlternative(kinds: $0.kinds, form: $0.form, checks: $0.checks + [check])
             }
         case .recursive(let reference, let body):
@@ -83,10 +85,10 @@ struct ShapeCompiler {
             // A shape that refers to itself before reading any byte doesn't add alternatives.
             guard visited.insert(ObjectIdentifier(reference)).inserted else { return [] }
             defer { visited.remove(ObjectIdentifier(reference)) }
-            return flatten(body.node, &visited, &seen)
+            return flatten(body.node, visited: &visited, seen: &seen)
         case .reference(let reference):
             guard let definition = definitions[ObjectIdentifier(reference)] else { return [] }
-            return flatten(definition, &visited, &seen)
+            return flatten(definition, visited: &visited, seen: &seen)
         case .tooDeep(let levels):
             reportUnusable("a shape with at most \(JSONShape.maximumDepth) levels", "\(levels) levels")
             return []

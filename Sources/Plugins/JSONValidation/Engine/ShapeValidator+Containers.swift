@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 
 extension ShapeValidator {
     /// Reads a key other than the expected key. Returns `nil` if reading stopped.
-    @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
+    @inline(never) mutating func readKey(_ text: Span<UInt8>, at p: Int, depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {
@@ -46,13 +46,13 @@ extension ShapeValidator {
         if frame.rule >= 0 {
             let rule = Int(frame.rule)
             if objectRules[rule].required & ~frame.seen != 0 || objectRules[rule].needsClosing {
-                validateObject(text, rule, depth)
+                validateObject(text, rule, depth: depth)
             }
         } else {
             endOrder(text)
         }
         if keys.count != frame.keysBefore { keys.removeAll(behind: frame.keysBefore) }
-        if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
+        if nodes[Int(frame.node)].hasChecks { validateContainer(text, at: p, depth: depth) }
     }
 
     @inline(__always) mutating func closeArray(_ text: Span<UInt8>, count: Int, at p: Int, depth: Int) {
@@ -61,10 +61,10 @@ extension ShapeValidator {
             validateCount(
                 text, bounds: arrayRules[Int(array)].count, count: count, "an array", of: "element", depth: depth)
         }
-        if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
+        if nodes[Int(frame.node)].hasChecks { validateContainer(text, at: p, depth: depth) }
     }
 
-    @inline(never) private mutating func validateObject(_ text: Span<UInt8>, _ rule: Int, _ depth: Int) {
+    @inline(never) private mutating func validateObject(_ text: Span<UInt8>, _ rule: Int, depth: Int) {
         let rule = objectRules[rule]
         for bit in 0..<Int(rule.keys.count) {
             let index = Int(rule.keys.first) + bit
@@ -77,7 +77,7 @@ extension ShapeValidator {
             } else {
                 isThere = frame.seen & (1 << UInt64(bit)) != 0
             }
-            if !isThere { missing(text, member, depth - 1, at: frame.start) }
+            if !isThere { missing(text, member, depth: depth - 1, at: frame.start) }
         }
         if rule.count >= 0 {
             validateCount(text, bounds: rule.count, count: frame.count, "an object", of: "key", depth: depth)
@@ -94,11 +94,11 @@ extension ShapeValidator {
         }
     }
 
-    private mutating func validateContainer(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
+    private mutating func validateContainer(_ text: Span<UInt8>, at p: Int, depth: Int) {
         guard problems.count == frame.problemsBefore else { return }
         let start = frame.start
         for index in nodes[Int(frame.node)].checks {
-            guard let isFit = passes(text, index, start..<p + 1) else {
+            guard let isFit = passes(text, index, in: start..<p + 1) else {
                 problem(text, .limit, depth: depth - 1, at: start) { $0.tooManySteps }
                 return
             }
@@ -121,16 +121,16 @@ extension ShapeValidator {
         while true {
             let member = program.slots[Int(table.firstSlot + slot)]
             if member < 0 { return -1 }
-            if isText(text, Int(member), content, hasEscapes: hasEscapes) { return Int(member) }
+            if isText(text, Int(member), at: content, hasEscapes: hasEscapes) { return Int(member) }
             slot = (slot + 1) & table.mask
         }
     }
 
-    mutating func isText(_ text: Span<UInt8>, _ member: Int, _ content: JSONContent, hasEscapes: Bool) -> Bool {
+    mutating func isText(_ text: Span<UInt8>, _ member: Int, at content: JSONContent, hasEscapes: Bool) -> Bool {
         let rule = members[member]
         if hasEscapes { return key(rule).elementsEqual(content.decoded(in: text)) }
         return content.count == Int(rule.length)
-            && Bytes.equal(pool.span, Int(rule.text), to: text, content.start, count: content.count)
+            && Bytes.equal(pool.span, at: Int(rule.text), to: text, at: content.start, count: content.count)
     }
 
     func key(_ member: KeyRule) -> ArraySlice<UInt8> {
@@ -175,7 +175,7 @@ extension ShapeValidator {
             problems.addUnlisted(1)
             return unread
         }
-        guard let (match, end) = evaluate(text, [node], at: start, depth) else {
+        guard let (match, end) = evaluate(text, [node], at: start, depth: depth) else {
             return Choice(node: node, end: start, isAtEnd: true)
         }
         let least = match.candidates.reduce(Int.max) { min($0, $1.cost) }
@@ -209,7 +209,9 @@ extension ShapeValidator {
 
     private mutating func find(_ text: Span<UInt8>, _ key: KeyTable, in start: Int) -> MemberSearch.Outcome {
         var search = MemberSearch(in: text, from: start, budget: skipBudget)
-        let outcome = search.find(in: text) { isText(text, Int(key.first), $0, hasEscapes: $0.hasEscapes(in: text)) }
+        let outcome = search.find(in: text) {
+            isText(text, Int(key.first), at: $0, hasEscapes: $0.hasEscapes(in: text))
+        }
         skipBudget -= search.skipped
         return outcome
     }

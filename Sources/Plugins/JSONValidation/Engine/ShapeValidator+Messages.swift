@@ -20,12 +20,12 @@ extension ShapeValidator {
         problem(text, .duplicateKey, depth: depth, at: p) { _ in ("each key once", "a repeated key") }
     }
 
-    @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ node: Int, _ depth: Int, at p: Int) {
+    @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ node: Int, depth: Int, at p: Int) {
         let found = Self.kindWord(text[p])
         problem(text, .type, depth: depth, at: p) { (MessageText.list($0.kindWords(node)), found) }
     }
 
-    mutating func missing(_ text: Span<UInt8>, _ member: KeyRule, _ depth: Int, at p: Int) {
+    mutating func missing(_ text: Span<UInt8>, _ member: KeyRule, depth: Int, at p: Int) {
         problems.note(.missing, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
         let key = String(decoding: key(member), as: UTF8.self)
@@ -74,7 +74,7 @@ extension ShapeValidator {
         return nodes[node].plain & ValueKind.number == ValueKind.integer
     }
 
-    func expected(_ node: Int, _ kind: UInt8, _ violation: Violation) -> String {
+    func expected(_ node: Int, kind: UInt8, violation: Violation) -> String {
         if case .steps = violation { return tooManySteps.expected }
         if case .check(let index) = violation { return program.checks[Int(index)].expected }
         if kind == ValueKind.string, nodes[node].string >= 0 {
@@ -110,7 +110,7 @@ extension ShapeValidator {
             if rule.pattern >= 0, rule.length < 0 { return words(pattern: rule) }
             if rule.constants < 0, rule.length < 0 { return "a string" }
         }
-        return expected(node, kinds, .range)
+        return expected(node, kind: kinds, violation: .range)
     }
 
     private func words(pattern rule: StringRule) -> String {

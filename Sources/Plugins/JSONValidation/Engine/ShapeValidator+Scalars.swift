@@ -30,37 +30,37 @@ enum Violation {
 extension ShapeValidator {
     /// If a node has several rules for the kind, `choose` reports the problem instead.
     @inline(never) mutating func validateScalar(
-        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, in range: Range<Int>, depth: Int
+        _ text: Span<UInt8>, _ node: Int, kind: UInt8, in range: Range<Int>, depth: Int
     ) {
-        guard let violation = violation(text, node, kind, in: range) else { return }
+        guard let violation = violation(text, node, kind: kind, in: range) else { return }
         let start = range.lowerBound
-        if case .kind = violation { return mismatch(text, node, depth, at: start) }
+        if case .kind = violation { return mismatch(text, node, depth: depth, at: start) }
         let first = text[start]
         problem(text, violation.kind, depth: depth, at: start) {
-            ($0.expected(node, kind, violation), $0.found(violation, first))
+            ($0.expected(node, kind: kind, violation: violation), $0.found(violation, first))
         }
     }
 
     /// The node must have a single rule for the kind.
     mutating func violation(
-        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, in range: Range<Int>
+        _ text: Span<UInt8>, _ node: Int, kind: UInt8, in range: Range<Int>
     ) -> Violation? {
         if nodes[node].plain & kind != 0 { return nil }
         if nodes[node].kinds & kind == 0 { return .kind }
         if kind == ValueKind.string, nodes[node].string >= 0 {
             let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
-            if let violation = violation(text, program.strings[Int(nodes[node].string)], content) {
+            if let violation = violation(text, program.strings[Int(nodes[node].string)], at: content) {
                 return violation
             }
         }
         if kind & ValueKind.number != 0, nodes[node].number >= 0 {
-            if let violation = violation(text, program.numbers[Int(nodes[node].number)], in: range, kind) {
+            if let violation = violation(text, program.numbers[Int(nodes[node].number)], in: range, kind: kind) {
                 return violation
             }
         }
         if nodes[node].hasChecks {
             for index in nodes[node].checks {
-                guard let isFit = passes(text, index, range) else { return .steps }
+                guard let isFit = passes(text, index, in: range) else { return .steps }
                 if !isFit { return .check(index) }
             }
         }
@@ -68,7 +68,7 @@ extension ShapeValidator {
     }
 
     private mutating func violation(
-        _ text: Span<UInt8>, _ rule: StringRule, _ content: JSONContent
+        _ text: Span<UInt8>, _ rule: StringRule, at content: JSONContent
     ) -> Violation? {
         if rule.constants >= 0 {
             let hasEscapes = content.hasEscapes(in: text)
@@ -81,11 +81,11 @@ extension ShapeValidator {
             let length = content.length(in: text)
             if !program.bounds[Int(rule.length)].contains(length) { return .length(length) }
         }
-        return rule.pattern < 0 ? nil : violation(text, pattern: rule.pattern, content)
+        return rule.pattern < 0 ? nil : violation(text, pattern: rule.pattern, at: content)
     }
 
     private mutating func violation(
-        _ text: Span<UInt8>, _ rule: NumberRule, in range: Range<Int>, _ kind: UInt8
+        _ text: Span<UInt8>, _ rule: NumberRule, in range: Range<Int>, kind: UInt8
     ) -> Violation? {
         let isUnknown = rule.isInteger && kind == ValueKind.fraction
         guard isUnknown || rule.constants >= 0 || rule.integers >= 0 || rule.numbers >= 0 else { return nil }
@@ -101,7 +101,7 @@ extension ShapeValidator {
         return nil
     }
 
-    private mutating func violation(_ text: Span<UInt8>, pattern: Int32, _ content: JSONContent) -> Violation? {
+    private mutating func violation(_ text: Span<UInt8>, pattern: Int32, at content: JSONContent) -> Violation? {
         if content.count > limits.maximumPatternBytes { return unjudged(.patternBytes(content.count)) }
         guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
         let budget = min(limits.maximumPatternSteps, max(0, steps))
@@ -130,7 +130,7 @@ extension ShapeValidator {
     }
 
     /// Returns `nil` if no steps are left to copy the value.
-    mutating func passes(_ text: Span<UInt8>, _ check: Int32, _ range: Range<Int>) -> Bool? {
+    mutating func passes(_ text: Span<UInt8>, _ check: Int32, in range: Range<Int>) -> Bool? {
         steps -= 1 + range.count / 8
         if steps < 0 {
             _ = unjudged(.steps)

@@ -78,22 +78,24 @@ struct ShapeValidator: ~Copyable, TextValidator {
             if p == start {
                 switch byte {
                 case JSONGrammar.quote:
-                    guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth) else { return }
+                    guard let end = scanned(text, JSONGrammar.string(in: text, from: p &+ 1), depth: depth) else {
+                        return
+                    }
                     p = end
                     if plain & ValueKind.string == 0, !(nodes[node].isNonEmptyString && p &- start > 2) {
-                        validateScalar(text, node, ValueKind.string, in: start..<p, depth: depth)
+                        validateScalar(text, node, kind: ValueKind.string, in: start..<p, depth: depth)
                     }
                 case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                     let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
-                    guard let end = scanned(text, scan, depth) else { return }
+                    guard let end = scanned(text, scan, depth: depth) else { return }
                     p = end
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
-                    if plain & kind == 0 { validateScalar(text, node, kind, in: start..<p, depth: depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind: kind, in: start..<p, depth: depth) }
                 case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
-                    guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth) else { return }
+                    guard let end = scanned(text, JSONGrammar.literal(in: text, from: p), depth: depth) else { return }
                     p = end
                     let kind = ValueKind.ofLiteral(byte)
-                    if plain & kind == 0 { validateScalar(text, node, kind, in: start..<p, depth: depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind: kind, in: start..<p, depth: depth) }
                 case JSONGrammar.openBrace, JSONGrammar.openBracket:
                     depth &+= 1
                     if depth > limits.maximumDepth { return tooDeep(text, at: p, depth: depth - 1) }
@@ -159,7 +161,8 @@ struct ShapeValidator: ~Copyable, TextValidator {
                 }
                 break
             }
-            guard let key = takeKey(text, at: p, of: members, depth: depth), let value = takeColon(text, key.end, depth)
+            guard let key = takeKey(text, at: p, of: members, depth: depth),
+                let value = takeColon(text, after: key.end, depth: depth)
             else {
                 return
             }
@@ -168,7 +171,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
     }
 
     @inline(__always)
-    private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, _ depth: Int) -> Int? {
+    private mutating func scanned(_ text: Span<UInt8>, _ scan: JSONTokenEnd, depth: Int) -> Int? {
         if scan.fault == .none { return scan.index }
         stop(text, scan.fault, at: scan.index, depth: depth)
         return nil
@@ -187,7 +190,7 @@ struct ShapeValidator: ~Copyable, TextValidator {
         frame.key = p
         let guess = frame.rule < 0 ? -1 : Int(successors[Int(frame.member)])
         if guess >= 0, text.count &- p > 16, members[guess].starts(text, p &+ 1),
-            members[guess].length < 16 || isLongKey(text, guess, p &+ 1)
+            members[guess].length < 16 || isLongKey(text, guess, at: p &+ 1)
         {
             let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: guess &- Int(frame.firstKey))
             if frame.seen & bit != 0 { duplicate(text, depth, at: p) }
@@ -195,12 +198,12 @@ struct ShapeValidator: ~Copyable, TextValidator {
             frame.member = Int32(truncatingIfNeeded: guess)
             return (p &+ Int(members[guess].length) &+ 2, Int(members[guess].node))
         }
-        if let length = takeOrdered(text, p) { return (p &+ length &+ 2, ShapeProgram.any) }
-        return readKey(text, p, depth)
+        if let length = takeOrdered(in: text, at: p) { return (p &+ length &+ 2, ShapeProgram.any) }
+        return readKey(text, at: p, depth: depth)
     }
 
     @inline(__always)
-    private mutating func takeColon(_ text: Span<UInt8>, _ end: Int, _ depth: Int) -> Int? {
+    private mutating func takeColon(_ text: Span<UInt8>, after end: Int, depth: Int) -> Int? {
         var p = end
         if !(p < text.count && text[p] == JSONGrammar.colon) {
             p = JSONGrammar.skipSpace(in: text, from: p)
@@ -220,23 +223,23 @@ extension ShapeValidator {
         // once.
         var unions: Set<Int> = []
         guard let level = match.levels.last else {
-            for node in match.top { add(node, kind, to: &match, from: end, &unions) }
+            for node in match.top { add(node, kind: kind, to: &match, from: end, unions: &unions) }
             return
         }
         for index in level.first..<end where match.candidates[index].expectedNode >= 0 {
-            add(match.candidates[index].expectedNode, kind, to: &match, from: end, &unions)
+            add(match.candidates[index].expectedNode, kind: kind, to: &match, from: end, unions: &unions)
         }
     }
 
     private func add(
-        _ index: Int, _ kind: UInt8, to match: inout AlternativeMatch, from first: Int, _ unions: inout Set<Int>
+        _ index: Int, kind: UInt8, to match: inout AlternativeMatch, from first: Int, unions: inout Set<Int>
     ) {
         let node = nodes[index]
         if node.kinds & ~node.plain & kind == 0 { return }
         if node.ambiguous & kind == 0 { return match.enter(index, behind: first) }
         guard unions.insert(index).inserted else { return }
         for alternative in program.alternatives[node.alternativesRange] {
-            add(Int(alternative), kind, to: &match, from: first, &unions)
+            add(Int(alternative), kind: kind, to: &match, from: first, unions: &unions)
         }
     }
 
@@ -263,7 +266,7 @@ extension ShapeValidator {
 
     /// Adds a value's cost to the candidates of the enclosing value. Then removes the value's own candidates, unless
     /// the value is the outermost value.
-    func chargeParents(_ match: inout AlternativeMatch, _ kind: UInt8, _ first: Int) {
+    func chargeParents(_ match: inout AlternativeMatch, kind: UInt8, from first: Int) {
         guard let level = match.levels.last else { return }
         var unions: [Int: Int] = [:]
         for index in level.first..<first where match.candidates[index].expectedNode >= 0 {
@@ -273,7 +276,7 @@ extension ShapeValidator {
         match.leave(behind: first)
     }
 
-    mutating func leave(_ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int) -> Int {
+    mutating func leave(_ text: Span<UInt8>, _ match: inout AlternativeMatch, at p: Int) -> Int {
         let level = match.levels.removeLast()
         for index in level.first..<match.candidates.count {
             let node = nodes[match.candidates[index].node]
@@ -287,13 +290,13 @@ extension ShapeValidator {
             }
             if count >= 0, !program.bounds[Int(count)].contains(level.count) { match.candidates[index].cost += 1 }
             if node.hasChecks, match.candidates[index].cost == 0 {
-                for check in node.checks where passes(text, check, level.start..<p + 1) != true {
+                for check in node.checks where passes(text, check, in: level.start..<p + 1) != true {
                     match.candidates[index].cost += 1
                 }
             }
         }
         keys.removeAll(behind: level.keysBefore)
-        chargeParents(&match, level.kind, level.first)
+        chargeParents(&match, kind: level.kind, from: level.first)
         return p + 1
     }
 }
@@ -328,10 +331,10 @@ extension ShapeValidator {
         var problemsBefore = 0
     }
 
-    @inline(never) mutating func isLongKey(_ text: Span<UInt8>, _ member: Int, _ p: Int) -> Bool {
+    @inline(never) mutating func isLongKey(_ text: Span<UInt8>, _ member: Int, at p: Int) -> Bool {
         let length = Int(members[member].length)
         return text.count - p > length && text[p + length] == JSONGrammar.quote
-            && isText(text, member, JSONContent(p, p + length), hasEscapes: false)
+            && isText(text, member, at: JSONContent(p, p + length), hasEscapes: false)
     }
 
     @inline(__always) mutating func open(
@@ -340,7 +343,7 @@ extension ShapeValidator {
         let kind = isObject ? ValueKind.object : ValueKind.array
         var node = node
         if nodes[node].kinds & kind == 0 {
-            mismatch(text, node, depth, at: p)
+            mismatch(text, node, depth: depth, at: p)
             node = ShapeProgram.any
         }
         let array = isObject ? -1 : nodes[node].array

@@ -45,36 +45,36 @@ package struct PatternMachine {
         }
         left = max(0, budget)
         looks = program.looks.isEmpty ? [] : [[UInt64]](repeating: [], count: program.looks.count)
-        let found = run(program, text, scope)
+        let found = run(program, on: text, scope: scope)
         taken = max(0, budget) - max(0, left)
         if usesTable { taken += program.spent(taken, scope) }
         return left < 0 ? .exceeded : found ? .matches : .differs
     }
 
-    private mutating func run(_ program: PatternProgram, _ text: Span<UInt8>, _ scope: Scope) -> Bool {
+    private mutating func run(_ program: PatternProgram, on text: Span<UInt8>, scope: Scope) -> Bool {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
         defer { spare.append((now, next)) }
         let isWhole = scope == .whole
         now.clear(program.steps.count)
         var position = 0
-        var isAccepted = add(0, to: &now, program, text, at: position, isWhole: isWhole, stops: true)
+        var isAccepted = add(0, to: &now, of: program, in: text, at: position, isWhole: isWhole, stops: true)
         while !isAccepted, left >= 0, !now.stepIndices.isEmpty || !isWhole {
             guard let (value, behind) = Self.scalar(text, at: position) else { break }
             next.clear(program.steps.count)
-            for step in now.stepIndices where accepts(program, step, value) {
-                isAccepted = add(step + 1, to: &next, program, text, at: behind, isWhole: isWhole, stops: true)
+            for step in now.stepIndices where accepts(program, at: step, value: value) {
+                isAccepted = add(step + 1, to: &next, of: program, in: text, at: behind, isWhole: isWhole, stops: true)
                 if isAccepted || left < 0 { break }
             }
             position = behind
             if !isWhole, !isAccepted {
-                isAccepted = add(0, to: &next, program, text, at: position, isWhole: false, stops: true)
+                isAccepted = add(0, to: &next, of: program, in: text, at: position, isWhole: false, stops: true)
             }
             swap(&now, &next)
         }
         return isAccepted && left >= 0
     }
 
-    private mutating func accepts(_ program: PatternProgram, _ step: Int32, _ value: UInt32) -> Bool {
+    private mutating func accepts(_ program: PatternProgram, at step: Int32, value: UInt32) -> Bool {
         switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
@@ -87,7 +87,7 @@ package struct PatternMachine {
 
     /// Follows steps that don't read a character. Returns whether they reach the end of the pattern.
     private mutating func add(
-        _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, at position: Int,
+        _ step: Int32, to threads: inout Threads, of program: PatternProgram, in text: Span<UInt8>, at position: Int,
         isWhole: Bool, stops: Bool
     ) -> Bool {
         let base = stack.count
@@ -106,9 +106,9 @@ package struct PatternMachine {
                 stack.append(second)
                 stack.append(first)
             case .assertion(let assertion):
-                if PatternPosition.holds(assertion, text, position) { stack.append(step + 1) }
+                if PatternPosition.holds(assertion, in: text, at: position) { stack.append(step + 1) }
             case .look(let number, let isNegative):
-                if looks(program, text, Int(number), at: position) != isNegative { stack.append(step + 1) }
+                if looks(program, in: text, number: Int(number), at: position) != isNegative { stack.append(step + 1) }
             case .accept:
                 if isWhole, position < text.count { continue }
                 isAccepted = true
@@ -123,10 +123,10 @@ package struct PatternMachine {
 
     // MARK: Lookarounds
 
-    private mutating func looks(_ program: PatternProgram, _ text: Span<UInt8>, _ number: Int, at position: Int) -> Bool
+    private mutating func looks(_ program: PatternProgram, in text: Span<UInt8>, number: Int, at position: Int) -> Bool
     {
         if looks[number].isEmpty {
-            let found = positions(program, text, program.looks[number])
+            let found = positions(program, in: text, look: program.looks[number])
             looks[number] = found
         }
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
@@ -134,7 +134,7 @@ package struct PatternMachine {
 
     /// Finds all positions at which a lookaround matches in a single pass: backward for a lookahead, forward for a
     /// lookbehind.
-    private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
+    private mutating func positions(_ program: PatternProgram, in text: Span<UInt8>, look: PatternProgram.Look)
         -> [UInt64]
     {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
@@ -142,7 +142,7 @@ package struct PatternMachine {
         var found = [UInt64](repeating: 0, count: text.count / 64 + 1)
         var position = look.isAhead ? text.count : 0
         now.clear(program.steps.count)
-        var isFound = add(look.entry, to: &now, program, text, at: position, isWhole: false, stops: false)
+        var isFound = add(look.entry, to: &now, of: program, in: text, at: position, isWhole: false, stops: false)
         while left >= 0 {
             if isFound { found[position / 64] |= 1 << UInt64(position % 64) }
             guard
@@ -151,12 +151,16 @@ package struct PatternMachine {
             else { break }
             next.clear(program.steps.count)
             isFound = false
-            for step in now.stepIndices where accepts(program, step, value) {
-                if add(step + 1, to: &next, program, text, at: behind, isWhole: false, stops: false) { isFound = true }
+            for step in now.stepIndices where accepts(program, at: step, value: value) {
+                if add(step + 1, to: &next, of: program, in: text, at: behind, isWhole: false, stops: false) {
+                    isFound = true
+                }
                 if left < 0 { break }
             }
             position = behind
-            if add(look.entry, to: &next, program, text, at: position, isWhole: false, stops: false) { isFound = true }
+            if add(look.entry, to: &next, of: program, in: text, at: position, isWhole: false, stops: false) {
+                isFound = true
+            }
             swap(&now, &next)
         }
         return found
@@ -185,7 +189,7 @@ package struct PatternMachine {
 
 enum PatternPosition {
     static func holds(
-        _ assertion: PatternAssertion, _ text: Span<UInt8>, _ position: Int
+        _ assertion: PatternAssertion, in text: Span<UInt8>, at position: Int
     ) -> Bool {
         switch assertion {
         case .start: position == 0
@@ -202,7 +206,9 @@ enum PatternPosition {
     private static func isWord(_ text: Span<UInt8>, at position: Int, _ ignoresCase: Bool) -> Bool {
         guard position < text.count else { return false }
         if text[position] < 0x80 { return isWord(text[position]) }
-        return ignoresCase && (matches(text, position, [0xC5, 0xBF]) || matches(text, position, [0xE2, 0x84, 0xAA]))
+        return ignoresCase
+            && (matches(text, at: position, bytes: [0xC5, 0xBF])
+                || matches(text, at: position, bytes: [0xE2, 0x84, 0xAA]))
     }
 
     private static func isWord(
@@ -211,7 +217,8 @@ enum PatternPosition {
         guard position > 0 else { return false }
         if text[position - 1] < 0x80 { return isWord(text[position - 1]) }
         return ignoresCase
-            && (matches(text, position - 2, [0xC5, 0xBF]) || matches(text, position - 3, [0xE2, 0x84, 0xAA]))
+            && (matches(text, at: position - 2, bytes: [0xC5, 0xBF])
+                || matches(text, at: position - 3, bytes: [0xE2, 0x84, 0xAA]))
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {
@@ -225,16 +232,18 @@ enum PatternPosition {
 
     private static func isLineEnd(_ text: Span<UInt8>, at position: Int) -> Bool {
         if text[position] == 0x0A || text[position] == 0x0D { return true }
-        return matches(text, position, [0xE2, 0x80, 0xA8]) || matches(text, position, [0xE2, 0x80, 0xA9])
+        return matches(text, at: position, bytes: [0xE2, 0x80, 0xA8])
+            || matches(text, at: position, bytes: [0xE2, 0x80, 0xA9])
     }
 
     private static func isLineEnd(_ text: Span<UInt8>, before position: Int) -> Bool {
         if text[position - 1] == 0x0A || text[position - 1] == 0x0D { return true }
-        return matches(text, position - 3, [0xE2, 0x80, 0xA8]) || matches(text, position - 3, [0xE2, 0x80, 0xA9])
+        return matches(text, at: position - 3, bytes: [0xE2, 0x80, 0xA8])
+            || matches(text, at: position - 3, bytes: [0xE2, 0x80, 0xA9])
     }
 
     private static func matches(
-        _ text: Span<UInt8>, _ position: Int, _ bytes: [UInt8]
+        _ text: Span<UInt8>, at position: Int, bytes: [UInt8]
     ) -> Bool {
         guard position >= 0, position + bytes.count <= text.count else { return false }
         return bytes.indices.allSatisfy { text[position + $0] == bytes[$0] }

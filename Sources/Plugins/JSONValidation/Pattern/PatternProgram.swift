@@ -31,12 +31,12 @@ package final class PatternProgram: Sendable {
 
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
-        try self.init(source, &budget, PatternRoom())
+        try self.init(source, budget: &budget, room: PatternRoom())
     }
 
     /// Several patterns share a budget and memory for tables.
     package init(
-        _ source: String, _ budget: inout CompileBudget, _ room: PatternRoom, isLiteral: Bool = false
+        _ source: String, budget: inout CompileBudget, room: PatternRoom, isLiteral: Bool = false
     ) throws(PatternFault) {
         let (node, sets) = try PatternParser.parse(source, &budget, isLiteral: isLiteral)
         var compiler = PatternCompiler(budget)
@@ -239,7 +239,7 @@ struct JSONPattern: Sendable {
         self.source = source
         var budget = CompileBudget.pattern
         do throws(PatternFault) {
-            program = .success(try PatternProgram(source, &budget, PatternRoom(), isLiteral: true))
+            program = .success(try PatternProgram(source, budget: &budget, room: PatternRoom(), isLiteral: true))
         } catch { program = .failure(JSONShapeError(pattern: source, reason: error.reason, offset: error.offset)) }
     }
 

@@ -24,7 +24,7 @@ package enum ContentCodings {
         guard !bytes.isEmpty, !names.isEmpty, names.count <= 3 else { return nil }
         var content = bytes
         for name in names.reversed() {
-            guard let bit = bits[name], let plain = decoded(content, bit, limit) else { return nil }
+            guard let bit = bits[name], let plain = decoded(content, bit: bit, limit: limit) else { return nil }
             content = plain
         }
         return content
@@ -32,7 +32,7 @@ package enum ContentCodings {
 
     // Safe: the decoder is created and freed here. The C function reads `count` bytes of the input and writes at most
     // `count` bytes to the piece; the input and the piece outlive the call.
-    private static func decoded(_ bytes: [UInt8], _ bit: Int, _ limit: Int) -> [UInt8]? {
+    private static func decoded(_ bytes: [UInt8], bit: Int, limit: Int) -> [UInt8]? {
         guard let decoder = unsafe errand_decoder_make(Int32(bit)) else { return nil }
         defer { unsafe errand_decoder_free(decoder) }
         var (content, piece, offset, isEnded) = ([UInt8](), [UInt8](repeating: 0, count: step), 0, false)

@@ -27,12 +27,13 @@ public struct RateLimitStatus: Sendable, Hashable {
         if let list = try? StructuredField.List(parsing: value) {
             return list.members.prefix(RateLimitGrammar.maximumMembers).compactMap { member in
                 RateLimitStatus(
-                    member.item?.value.text, member.parameters["r"]?.integer, member.parameters["t"]?.integer)
+                    member.item?.value.text, remaining: member.parameters["r"]?.integer,
+                    reset: member.parameters["t"]?.integer)
             }
         }
         guard let fields = try? StructuredField.Dictionary(parsing: value) else { return [] }
         let limit = RateLimitStatus(
-            nil, fields["remaining"]?.item?.value.integer, fields["reset"]?.item?.value.integer)
+            nil, remaining: fields["remaining"]?.item?.value.integer, reset: fields["reset"]?.item?.value.integer)
         return limit.map { [$0] } ?? []
     }
 
@@ -40,7 +41,7 @@ public struct RateLimitStatus: Sendable, Hashable {
     /// values are numbers.
     public init?(remaining: String, reset: String) {
         guard let reset = RateLimitGrammar.integer(reset) else { return nil }
-        self.init(nil, RateLimitGrammar.integer(remaining), reset)
+        self.init(nil, remaining: RateLimitGrammar.integer(remaining), reset: reset)
     }
 
     /// Returns the limit with the fewest requests left, or `nil` if `limits` is empty. In a tie, returns the limit that
@@ -52,7 +53,7 @@ public struct RateLimitStatus: Sendable, Hashable {
         }
     }
 
-    private init?(_ policy: String?, _ remaining: Int64?, _ reset: Int64?) {
+    private init?(_ policy: String?, remaining: Int64?, reset: Int64?) {
         guard let remaining, remaining >= 0 else { return nil }
         self.init(policy: policy, remaining: Int(clamping: remaining), reset: reset.flatMap(RateLimitGrammar.seconds))
     }

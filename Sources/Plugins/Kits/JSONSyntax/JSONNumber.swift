@@ -41,7 +41,7 @@ public struct JSONNumber: Sendable {
         if count <= Self.maximumDigits {
             self.init(isNegative: isNegative, mantissa: mantissa, power: power + exponent, digits: [])
         } else {
-            self.init(isNegative, text.extracting(first..<index), power + exponent)
+            self.init(isNegative: isNegative, decimal: text.extracting(first..<index), power: power + exponent)
         }
     }
 
@@ -49,7 +49,7 @@ public struct JSONNumber: Sendable {
         (self.isNegative, self.mantissa, self.power, self.digits) = (isNegative, mantissa, power, digits)
     }
 
-    private init(_ isNegative: Bool, _ decimal: Span<UInt8>, _ power: Int) {
+    private init(isNegative: Bool, decimal: Span<UInt8>, power: Int) {
         var (digits, power): ([UInt8], Int) = ([], power)
         for index in 0..<decimal.count where decimal[index] != 0x2E {
             if !digits.isEmpty || decimal[index] != 0x30 { digits.append(decimal[index] - 0x30) }

@@ -65,9 +65,9 @@ public struct JSONTokenizer: Sendable {
         guard let last = search.end(in: bytes, from: end.index) else {
             let isCut = !isComplete && JSONGrammar.mayGoOn(end, in: bytes)
             let range = start..<bytes.count
-            return JSONToken(.string, range, content: start + 1..<bytes.count, isCut ? .cut : malformed)
+            return JSONToken(.string, range, content: start + 1..<bytes.count, state: isCut ? .cut : malformed)
         }
-        return JSONToken(.string, start..<last, content: start + 1..<last - 1, malformed)
+        return JSONToken(.string, start..<last, content: start + 1..<last - 1, state: malformed)
     }
 
     private func word(in bytes: Span<UInt8>, from start: Int) -> JSONToken {
@@ -84,14 +84,14 @@ public struct JSONTokenizer: Sendable {
             (kind, end) = (.literal, JSONGrammar.literal(in: word, from: start))
             mayGoOn = JSONGrammar.mayBecomeLiteral(word, from: start)
         default:
-            return JSONToken(.invalid, start..<max(last, start + 1), .malformed(.value, at: start))
+            return JSONToken(.invalid, start..<max(last, start + 1), state: .malformed(.value, at: start))
         }
         let isWhole = end.fault == .none && end.index == last
         // A number may continue with more digits. A literal can't.
-        if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, .cut) }
+        if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, state: .cut) }
         if isWhole { return JSONToken(kind, start..<last) }
         let fault = end.fault != .none ? end.fault : kind == .number ? .badNumber : .badLiteral
-        return JSONToken(kind, start..<last, .malformed(fault, at: end.index))
+        return JSONToken(kind, start..<last, state: .malformed(fault, at: end.index))
     }
 
     private static func isWord(_ byte: UInt8) -> Bool {
@@ -151,7 +151,7 @@ public struct JSONToken: Sendable, Hashable {
     /// ``range`` for other tokens.
     public let content: Range<Int>
 
-    @inline(__always) init(_ kind: Kind, _ range: Range<Int>, content: Range<Int>? = nil, _ state: State = .whole) {
+    @inline(__always) init(_ kind: Kind, _ range: Range<Int>, content: Range<Int>? = nil, state: State = .whole) {
         self.kind = kind
         self.state = state
         self.range = range

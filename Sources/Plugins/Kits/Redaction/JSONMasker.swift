@@ -64,12 +64,12 @@ package struct JSONMasker {
         _ bytes: [UInt8], with mask: String, isStrict: Bool, depth: Int,
         where isSecret: @escaping (Span<UInt8>) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
-        var masker = JSONMasker(bytes, mask, depth, isSecret)
+        var masker = JSONMasker(bytes, mask: mask, depth: depth, isSecret)
         guard masker.scan(), masker.isJSON || !isStrict else { return nil }
         return masker.replacements.isEmpty ? (bytes, []) : (masker.replaced(), masker.secrets)
     }
 
-    private init(_ bytes: [UInt8], _ mask: String, _ depth: Int, _ isSecret: @escaping (Span<UInt8>) -> Bool) {
+    private init(_ bytes: [UInt8], mask: String, depth: Int, _ isSecret: @escaping (Span<UInt8>) -> Bool) {
         (self.bytes, self.mask, self.depth) = (bytes, mask, depth)
         self.isSecret = isSecret
         tokens = JSONTokenizer(bytes, isComplete: false)

@@ -97,7 +97,7 @@ struct MultipartMasker {
         let name = Self.trimmed(first[..<(colon ?? first.startIndex)])
         let values = [first[(colon.map { $0 + 1 } ?? first.startIndex)...]] + lines.dropFirst().map(\.text)
         let value = Self.trimmed(values.joined())
-        if colon != nil, isShown(name, value, redactor.redaction) {
+        if colon != nil, isShown(name, value: value, redaction: redactor.redaction) {
             for line in lines { result += line.text + line.end }
             return (name, value)
         }
@@ -109,7 +109,7 @@ struct MultipartMasker {
         return colon == nil ? nil : (name, value)
     }
 
-    private func isShown(_ name: String, _ value: String, _ redaction: Redaction) -> Bool {
+    private func isShown(_ name: String, value: String, redaction: Redaction) -> Bool {
         name.lowercased().hasPrefix("content-")
             || !redaction.isSecret(HTTPHeaders.Field(HTTPHeaderName(name), value))
     }

@@ -20,7 +20,7 @@ struct Boundary: Sendable {
         }
         guard Self.isValid(text) else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidBoundary,
+                .invalidRequest, own: .invalidBoundary,
                 "a boundary has 1 to 70 letters, digits, spaces or '()+_,-./:=? and doesn't end with a space")
         }
         (self.text, isGiven, delimiter) = (text, given != nil, Array(("--" + text).utf8))

@@ -55,7 +55,7 @@ struct MultipartPlan: Sendable {
 
     static func refuse(_ boundary: Boundary, in data: Data) throws {
         guard data.span.firstIndex(of: boundary.delimiter) != nil else { return }
-        throw MultipartError.sending(.invalidRequest, .boundaryInPart, "a part contains the given boundary")
+        throw MultipartError.sending(.invalidRequest, own: .boundaryInPart, "a part contains the given boundary")
     }
 
     private var joined: Data? {
@@ -114,7 +114,7 @@ struct MultipartPlan: Sendable {
         let name = multipart.subtype.description
         guard MediaType.essence(of: "multipart/" + name) == "multipart/" + name else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "\(name.debugDescription) isn't a valid multipart subtype")
+                .invalidRequest, own: .invalidPart, "\(name.debugDescription) isn't a valid multipart subtype")
         }
         return "multipart/\(name)\(parameters)"
     }
@@ -222,7 +222,7 @@ final class MultipartSource: HTTPBodySource {
         guard let length, piece == nil ? received < length : received > length else { return }
         let came = piece == nil ? "\(received)" : "more"
         throw MultipartError.sending(
-            .invalidRequest, .partLengthMismatch,
+            .invalidRequest, own: .partLengthMismatch,
             "the part \(name.debugDescription): the stream announced \(length) bytes, but delivered \(came)")
     }
 

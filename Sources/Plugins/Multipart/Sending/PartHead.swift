@@ -22,7 +22,7 @@ struct PartHead {
         for field in part.headers {
             guard field.name.isValid else {
                 throw MultipartError.sending(
-                    .invalidRequest, .invalidPart,
+                    .invalidRequest, own: .invalidPart,
                     "the header name \(field.name.rawName.debugDescription) has a character that header names can't have"
                 )
             }
@@ -35,7 +35,7 @@ struct PartHead {
     private func disposition() throws -> String? {
         if subtype == .formData {
             guard let name = part.name else {
-                throw MultipartError.sending(.invalidRequest, .invalidPart, "a form part has no name")
+                throw MultipartError.sending(.invalidRequest, own: .invalidPart, "a form part has no name")
             }
             let (escapedName, file) = (Self.escaped(name), part.fileName.map(Self.escaped))
             try check("the name", escapedName)
@@ -71,7 +71,7 @@ struct PartHead {
     private func check(_ name: String, _ value: String) throws {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "\(name) of a part contains a control character")
+                .invalidRequest, own: .invalidPart, "\(name) of a part contains a control character")
         }
     }
 }

@@ -13,10 +13,11 @@ struct PlannedFile: Sendable {
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
-            throw MultipartError.sending(.fileFailed, .fileUnreadable, error.description, underlying: error)
+            throw MultipartError.sending(.fileFailed, own: .fileUnreadable, error.description, underlying: error)
         }
         guard url.isFileURL, status.kind == .regular else {
-            throw MultipartError.sending(.fileFailed, .fileUnreadable, "\(path.debugDescription) is not a regular file")
+            throw MultipartError.sending(
+                .fileFailed, own: .fileUnreadable, "\(path.debugDescription) is not a regular file")
         }
         length = status.size
     }
@@ -29,7 +30,7 @@ struct PlannedFile: Sendable {
             try check(file.status)
             return file
         } catch let failure as SystemFile.Failure {
-            throw MultipartError.sending(.fileFailed, .fileUnreadable, failure.description, underlying: failure)
+            throw MultipartError.sending(.fileFailed, own: .fileUnreadable, failure.description, underlying: failure)
         }
     }
 
@@ -45,7 +46,7 @@ struct PlannedFile: Sendable {
 
     fileprivate func changed(_ how: String) -> ErrandError {
         MultipartError.sending(
-            .fileFailed, .fileChanged, "\(path.debugDescription) \(how) since its request was built")
+            .fileFailed, own: .fileChanged, "\(path.debugDescription) \(how) since its request was built")
     }
 }
 
@@ -79,7 +80,8 @@ final class PartFile: Sendable {
             do { piece = try state.file?.readChunk(Int(min(Int64(Self.pieceBytes), state.rest))) ?? Data() } catch let
                 failure as SystemFile.Failure
             {
-                throw MultipartError.sending(.fileFailed, .fileUnreadable, failure.description, underlying: failure)
+                throw MultipartError.sending(
+                    .fileFailed, own: .fileUnreadable, failure.description, underlying: failure)
             }
             try plan.check(state.file?.status)
             if piece.isEmpty { throw plan.changed("shrank") }

@@ -46,7 +46,7 @@ final class LoopbackListener: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isRunning = SystemThread.start(stack: 256 << 10) {
-                    continuation.resume(with: self.serve(path, answer, isExpected))
+                    continuation.resume(with: self.serve(path, answer: answer, isExpected))
                 }
                 if !isRunning {
                     continuation.resume(throwing: OAuthError(.browserFailed, "the system can't start a thread"))
@@ -63,7 +63,7 @@ final class LoopbackListener: Sendable {
     }
 
     private func serve(
-        _ path: String, _ answer: String, _ isExpected: (String) -> Bool
+        _ path: String, answer: String, _ isExpected: (String) -> Bool
     ) -> Result<String, any Error> {
         var connections: [Connection] = []
         var accepts = true

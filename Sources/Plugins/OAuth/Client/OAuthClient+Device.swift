@@ -149,11 +149,11 @@ struct DeviceReply {
         pageWithCode = try complete.map { text throws(OAuthError) in
             try ServerAddress.checked(text, "verification_uri_complete")
         }
-        lifetime = Self.bounded(seconds, 1, 86_400)
-        interval = Self.bounded(members.interval?.number ?? 5, 1, DevicePolling.maximumInterval)
+        lifetime = Self.bounded(seconds, atLeast: 1, atMost: 86_400)
+        interval = Self.bounded(members.interval?.number ?? 5, atLeast: 1, atMost: DevicePolling.maximumInterval)
     }
 
-    private static func bounded(_ seconds: Double, _ least: Int64, _ most: Int64) -> Int64 {
+    private static func bounded(_ seconds: Double, atLeast least: Int64, atMost most: Int64) -> Int64 {
         guard seconds >= Double(least) else { return least }
         return seconds < Double(most) ? Int64(seconds.rounded(.up)) : most
     }

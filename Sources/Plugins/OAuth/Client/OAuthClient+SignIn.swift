@@ -30,7 +30,7 @@ extension OAuthClient {
         let usesOpenID = scope?.split(separator: " ").contains("openid") ?? false
         let attempt = SignInAttempt(scope: scope, usesOpenID: usesOpenID)
         let page = SignInPage(isAnsweredBy: { AuthorizationRedirect.state(in: $0) == attempt.state }) { redirectURI in
-            try await self.page(of: attempt, server, redirectURI, parameters)
+            try await self.page(of: attempt, at: server, redirectURI: redirectURI, parameters: parameters)
         }
         let redirect = try await browser.redirect(from: page)
         guard let redirectURI = attempt.redirectURI else {
@@ -46,7 +46,7 @@ extension OAuthClient {
     }
 
     private func page(
-        of attempt: SignInAttempt, _ server: OAuthServer, _ redirectURI: String, _ parameters: [String: String]
+        of attempt: SignInAttempt, at server: OAuthServer, redirectURI: String, parameters: [String: String]
     ) async throws -> URL {
         guard attempt.begin(redirectURI) else {
             throw OAuthError(.browserFailed, "the browser asked for the page's URL twice")

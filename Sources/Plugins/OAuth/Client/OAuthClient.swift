@@ -157,7 +157,7 @@ extension OAuthClient {
             let response = try await response(to: form, endpoint, &secrets)
             if mayAskForNonce, asksForNonce(response, endpoint) {
                 mayAskForNonce = false
-            } else if mayCorrectClock, hasOtherClock(response, endpoint, signedAt) {
+            } else if mayCorrectClock, hasOtherClock(response, endpoint: endpoint, signedAt: signedAt) {
                 mayCorrectClock = false
             } else {
                 return try body(of: response, hiding: secrets)
@@ -172,7 +172,7 @@ extension OAuthClient {
 
     /// Returns whether the server refused a signed date because its clock differs. Servers check the date before they
     /// use the code or the refresh token, so these can be sent again.
-    private func hasOtherClock(_ response: HTTPResponse, _ endpoint: Endpoint, _ signedAt: Date) -> Bool {
+    private func hasOtherClock(_ response: HTTPResponse, endpoint: Endpoint, signedAt: Date) -> Bool {
         guard [400, 401].contains(response.status), let error = ServerFault(response)?.error else { return false }
         let isOfProof = error == "invalid_dpop_proof" && endpoint.hasProof && dpop != nil
         guard isOfProof || error == "invalid_client" && authentication.isSigned else { return false }
@@ -185,7 +185,7 @@ extension OAuthClient {
         var call = Call<HTTPResponse>(.post, endpoint.url.absoluteString)
         call.authorization = .omitted
         var form = form
-        secrets += try await authenticate(&call, &form, clocks.date(of: endpoint.url, now: time.date))
+        secrets += try await authenticate(&call, &form, at: clocks.date(of: endpoint.url, now: time.date))
         call.body = .data(
             Data(FormEncoding.encode(form).utf8), contentType: "application/x-www-form-urlencoded")
         if endpoint.hasProof, let dpop {
@@ -200,7 +200,7 @@ extension OAuthClient {
 
     /// Adds the client's identity (RFC 6749, section 2.3; RFC 7523, section 2.2). Returns the secrets that it added.
     private func authenticate(
-        _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], _ date: Date
+        _ call: inout Call<HTTPResponse>, _ form: inout [(name: String, value: String)], at date: Date
     ) async throws -> [String] {
         switch authentication.method {
         case .none:

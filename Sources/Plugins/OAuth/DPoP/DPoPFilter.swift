@@ -18,17 +18,17 @@ struct DPoPFilter: Filter {
         let token = String(field.dropFirst(scheme.count))
         let (stagedWork, url) = (exchange.stagedWorkCount, exchange.http.url)
         let signedAt = dpop.clocks.date(of: url, now: exchange.time.date)
-        let response = try await send(exchange, token, next)
+        let response = try await send(exchange, with: token, to: next)
         guard response.status == 401, !response.source.isStored, exchange.http.body.isReplayable,
             maySendAgain(after: response, to: url, signedAt, now: exchange.time.date)
         else { return response }
         exchange.note("dpop", "sent again with another proof, as the server asked")
         await exchange.discard(response)
         await exchange.discardStagedWork(after: stagedWork)
-        return try await send(exchange, token, next)
+        return try await send(exchange, with: token, to: next)
     }
 
-    private func send(_ exchange: Exchange, _ token: String, _ next: Next) async throws -> HTTPResponse {
+    private func send(_ exchange: Exchange, with token: String, to next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let proof = try await dpop.proof(for: exchange.http, token: token, at: exchange.time.date, by: .resource)
         // The proof differs in each request, so it isn't marked as a secret of the user. Logs mask the field like all

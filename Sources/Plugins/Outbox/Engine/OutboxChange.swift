@@ -64,9 +64,9 @@ struct OutboxPlan {
 
     /// Adds a change to the plan. Returns false if the change depends on an earlier change in this plan. The change
     /// then has to wait for the next plan.
-    mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
+    mutating func add(_ change: OutboxChange, to queue: borrowing OutboxQueue, options: OutboxOptions) -> Bool {
         switch change {
-        case .add(let new): return add(new, queue, options)
+        case .add(let new): return add(new, to: queue, options: options)
         case .edit(let id, let new):
             guard touched.insert(id).inserted else { return false }
             guard let old = queue.entries[id] else { return nothing() }
@@ -95,7 +95,7 @@ struct OutboxPlan {
         return true
     }
 
-    private mutating func add(_ new: NewEntry, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
+    private mutating func add(_ new: NewEntry, to queue: borrowing OutboxQueue, options: OutboxOptions) -> Bool {
         let slot = new.replacementKey.map { OutboxQueue.Slot(name: new.name, lane: new.lane, key: $0) }
         if let slot, !slots.insert(slot).inserted { return false }
         let dependencies = queue.known(new.dependencies)
@@ -143,11 +143,11 @@ struct OutboxPlan {
         for (index, step) in steps.enumerated() {
             guard let kind = step.kind else { continue }
             guard let entry = step.entry else {
-                OutboxFormat.add(kind, step.id, to: &bytes)
+                OutboxFormat.add(kind, id: step.id, to: &bytes)
                 continue
             }
             let payload = entry.payload(step.value)
-            let start = OutboxFormat.add(.put, entry.id, payload, to: &bytes)
+            let start = OutboxFormat.add(.put, id: entry.id, payload: payload, to: &bytes)
             placed[index].entry = entry.placed(at: Int64(start), payload.count, valueLength: step.value.count)
         }
         return (bytes, placed)

@@ -9,11 +9,13 @@ extension OutboxEngine {
         call.tags[OutboxEntry.self] = delivery.entry
         call.label = call.label ?? entry.name
         do {
-            try await agent.run(.outbox, options: call) { try await self.carryOut(entry.id, delivery, $0) }
+            try await agent.run(.outbox, options: call) {
+                try await self.carryOut(entry.id, delivery: delivery, activity: $0)
+            }
         } catch {
             // The delivery failed without an outcome, for example because the log couldn't be read or the agent was
             // shut down.
-            if !delivery.isSettled { delay(entry.id, error, delivery) }
+            if !delivery.isSettled { delay(entry.id, after: error, delivery: delivery) }
         }
         if let change = delivery.takeUnwritten() { await write(change, of: entry.id) }
         ended(entry.id)
@@ -22,7 +24,7 @@ extension OutboxEngine {
     /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:)`` stores the outcome later, so the entry
     /// isn't sent again, and the handler isn't asked again.
     private func record(
-        _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
+        _ change: OutboxChange, of id: UInt64, delivery: DeliveryRecord, activity: Activity
     ) async throws {
         delivery.settle()
         do { try await commit(change) } catch {
@@ -57,22 +59,26 @@ extension OutboxEngine {
 
     private static let longestRecordWait = Duration.seconds(30)
 
-    @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
+    @concurrent private func carryOut(_ id: UInt64, delivery: DeliveryRecord, activity: Activity) async throws {
         // From here on, a newer entry can't replace this entry, because the value that is read next is sent to the
         // server.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
         }
-        guard let (entry, value) = try value(of: id) else { return try await lose(id, delivery, activity) }
+        guard let (entry, value) = try value(of: id) else {
+            return try await lose(id, delivery: delivery, activity: activity)
+        }
         let refusal = Refusing(entry: entry, value: value, delivery: delivery, activity: activity)
         guard let type = types[entry.name] else { return try await refuse(.unknownType, refusal) }
         let request: any OutboxRequest
         do { request = try type.decode(value) } catch {
             return try await refuse(.decodingFailed, refusal, error: error)
         }
-        if entry.isOrphaned { return try await refuse(.dependencyLost, refusal, request) }
-        if let expiry = entry.expiry, expiry <= time.date { return try await refuse(.expired, refusal, request) }
+        if entry.isOrphaned { return try await refuse(.dependencyLost, refusal, request: request) }
+        if let expiry = entry.expiry, expiry <= time.date {
+            return try await refuse(.expired, refusal, request: request)
+        }
         do {
             let filter = OutboxFilter(key: entry.key.uuidString.lowercased(), delivery: delivery)
             func send() async throws {
@@ -93,23 +99,24 @@ extension OutboxEngine {
                 if delivery.hasBegun, delivery.possiblyReceivedCount == 0 {
                     _ = try? await commit(.mark(.released, id))
                 }
-                delay(id, error, delivery)
+                delay(id, after: error, delivery: delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
-                try await refuse(error.isOfAnotherUser ? .userChanged : .failed, refusal, request, error: error)
+                try await refuse(
+                    error.isOfAnotherUser ? .userChanged : .failed, refusal, request: request, error: error)
             }
             throw error
         }
         state.withLock { $0.queue.reachedServer() }
-        try await record(.mark(.sent, id), of: id, delivery, activity)
+        try await record(.mark(.sent, id), of: id, delivery: delivery, activity: activity)
     }
 
-    private func lose(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
+    private func lose(_ id: UInt64, delivery: DeliveryRecord, activity: Activity) async throws {
         guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
         state.withLock { $0.report(damage) }
         activity.note("outbox", "entry \(id) is damaged", details: damage)
-        try await record(.remove(id), of: id, delivery, activity)
+        try await record(.remove(id), of: id, delivery: delivery, activity: activity)
     }
 
     private func isPassing(_ error: any Error) -> Bool {
@@ -121,7 +128,7 @@ extension OutboxEngine {
     }
 
     private func delay(
-        _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
+        _ id: UInt64, after error: (any Error)?, delivery: DeliveryRecord, atLeast floor: Duration = .zero
     ) {
         delivery.settle()
         // Closing the outbox cancels the delivery, but isn't a failure of the delivery.
@@ -146,7 +153,7 @@ extension OutboxEngine {
     }
 
     private func refuse(
-        _ reason: OutboxRefusal.Reason, _ refused: Refusing, _ request: (any OutboxRequest)? = nil,
+        _ reason: OutboxRefusal.Reason, _ refused: Refusing, request: (any OutboxRequest)? = nil,
         error: (any Error)? = nil
     ) async throws {
         let (id, entry) = (refused.entry.id, refused.entry)
@@ -157,7 +164,7 @@ extension OutboxEngine {
         refused.activity.note("outbox", "entry \(id) was refused (\(reason)\(text)); the decision: \(decision.name)")
         if refusal.response != nil { state.withLock { $0.queue.reachedServer() } }
         switch decision {
-        case .drop: try await record(.remove(id), of: id, refused.delivery, refused.activity)
+        case .drop: try await record(.remove(id), of: id, delivery: refused.delivery, activity: refused.activity)
         case .edit(let request):
             let edited: NewEntry
             do { edited = try newEntry(request, []) } catch {
@@ -165,8 +172,8 @@ extension OutboxEngine {
                 refused.delivery.settle()
                 throw error
             }
-            try await record(.edit(id, edited), of: id, refused.delivery, refused.activity)
-        case .retry(let wait): delay(id, error, refused.delivery, atLeast: wait)
+            try await record(.edit(id, edited), of: id, delivery: refused.delivery, activity: refused.activity)
+        case .retry(let wait): delay(id, after: error, delivery: refused.delivery, atLeast: wait)
         case .stop:
             stop(id, error)
             refused.delivery.settle()

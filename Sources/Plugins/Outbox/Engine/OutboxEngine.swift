@@ -327,7 +327,7 @@ extension OutboxEngine {
     ) throws(OutboxError) -> [Result<UInt64?, OutboxError>] {
         var plan = state.withLock { state in
             var plan = OutboxPlan(state.queue)
-            for change in changes where !plan.add(change, state.queue, options) { break }
+            for change in changes where !plan.add(change, to: state.queue, options: options) { break }
             return plan
         }
         plan.merge { entry in (try? log.payload(at: entry.extent)).flatMap { $0 }.map { entry.value(in: $0) } }

@@ -74,7 +74,7 @@ enum OutboxFormat {
     }
 
     @discardableResult
-    static func add(_ kind: Kind, _ id: UInt64, _ payload: [UInt8] = [], to bytes: inout [UInt8]) -> Int {
+    static func add(_ kind: Kind, id: UInt64, payload: [UInt8] = [], to bytes: inout [UInt8]) -> Int {
         for _ in 0..<(kind == .put ? 1 : 2) {
             let start = bytes.count
             bytes += mark

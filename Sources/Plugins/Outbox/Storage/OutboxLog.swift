@@ -125,13 +125,13 @@ struct OutboxLog: ~Copyable {
                 try SystemFile(temporary, [.read, .write, .create, .exclusive], permissions: 0o600)
             }
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
-            OutboxFormat.add(.next, next, to: &bytes)
+            OutboxFormat.add(.next, id: next, to: &bytes)
             for entry in entries {
                 // A damaged entry is skipped without a report. The damage is reported when the log is read, or before
                 // the entry would be sent.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
-                let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)
+                let start = OutboxFormat.add(.put, id: entry.id, payload: content, to: &bytes)
                 moved.append(
                     entry.placed(at: size + Int64(start), content.count, valueLength: entry.valueLength))
                 if bytes.count < OutboxScanner.pieceSize { continue }

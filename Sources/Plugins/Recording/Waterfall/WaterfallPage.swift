@@ -30,7 +30,7 @@ public struct WaterfallPage: Sendable {
         let end = rows.map(\.end).max() ?? .zero
         let total = (end - origin) / .milliseconds(1)
         var body = ""
-        for row in rows { body += item(row, origin, max(total, 0.001)) }
+        for row in rows { body += item(row, from: origin, of: max(total, 0.001)) }
         let lost = dropped > 0 ? " \(dropped) earlier activities were dropped." : ""
         let legend = Self.phases.map { "<li><i class=\"\($0)\"></i>\($0)</li>" }.joined()
         return """
@@ -56,7 +56,7 @@ public struct WaterfallPage: Sendable {
             """
     }
 
-    private func item(_ row: WaterfallRow, _ origin: Duration, _ total: Double) -> String {
+    private func item(_ row: WaterfallRow, from origin: Duration, of total: Double) -> String {
         let start = (row.start - origin) / .milliseconds(1)
         let length = (row.end - row.start) / .milliseconds(1)
         let notes = row.notes + [HTMLText.milliseconds(length)]

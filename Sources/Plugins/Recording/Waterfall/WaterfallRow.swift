@@ -27,7 +27,7 @@ struct WaterfallRow: Sendable {
             if count < maximumExchanges { exchanges[activity, default: []].append(exchange) }
         }
         return ordered(recording.activities).map { activity, depth in
-            WaterfallRow(activity, exchanges[activity.id] ?? [], depth)
+            WaterfallRow(activity, exchanges: exchanges[activity.id] ?? [], depth: depth)
         } + orphans.sorted { $0.offset < $1.offset }.map(WaterfallRow.init)
     }
 
@@ -53,7 +53,7 @@ struct WaterfallRow: Sendable {
         return result
     }
 
-    private init(_ activity: RecordedActivity, _ exchanges: [RecordedExchange], _ depth: Int) {
+    private init(_ activity: RecordedActivity, exchanges: [RecordedExchange], depth: Int) {
         let isNamed = activity.kind != .request && activity.label != activity.kind.rawValue
         kind = isNamed ? activity.kind.rawValue : nil
         label = activity.label

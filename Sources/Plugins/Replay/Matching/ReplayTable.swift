@@ -15,7 +15,7 @@ struct ReplayTable: Sendable {
     private var forms: [String: [Int]] = [:]
     private var masked: [String: [Int]] = [:]
 
-    init(_ index: HARIndex, _ matching: ReplayMatching, _ redaction: Redaction) throws(HARError) {
+    init(_ index: HARIndex, matching: ReplayMatching, redaction: Redaction) throws(HARError) {
         (self.index, self.matching, self.redaction) = (index, matching, redaction)
         for (position, item) in index.items.enumerated() {
             let url = ReplayURL(item.url, matching)
@@ -24,15 +24,17 @@ struct ReplayTable: Sendable {
             if isMasked {
                 masked[item.method, default: []].append(position)
             } else {
-                exact[Self.key(item.method, url.text, headers, body), default: []].append(position)
+                let key = Self.key(method: item.method, url: url.text, headers: headers, body: body)
+                exact[key, default: []].append(position)
                 if let text = url.formText {
-                    forms[Self.key(item.method, text, headers, body), default: []].append(position)
+                    let form = Self.key(method: item.method, url: text, headers: headers, body: body)
+                    forms[form, default: []].append(position)
                 }
             }
         }
     }
 
-    private static func key(_ method: String, _ url: String, _ headers: [String], _ body: ReplayBody?) -> String {
+    private static func key(method: String, url: String, headers: [String], body: ReplayBody?) -> String {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
@@ -88,12 +90,12 @@ struct ReplayTable: Sendable {
         let url = ReplayURL(request.urlText, matching)
         let headers = compared(request.headers, contentType: request.body.contentType)
         let body = matching.body ? body : nil
-        let key = Self.key(request.method.rawValue, url.text, headers, body)
+        let key = Self.key(method: request.method.rawValue, url: url.text, headers: headers, body: body)
         let exact = exact[key] ?? []
         var found: [Int] = []
         // If both spellings of a form were recorded, each spelling matches only itself.
         if exact.isEmpty, let text = url.formText {
-            found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
+            found += forms[Self.key(method: request.method.rawValue, url: text, headers: headers, body: body)] ?? []
         }
         for position in masked[request.method.rawValue] ?? [] {
             let item = index.items[position]
@@ -119,7 +121,8 @@ struct ReplayTable: Sendable {
         guard least < .max else { return ReplayError(.unmatched, request, redaction: redaction) }
         let item = index.items[nearest]
         return ReplayError(
-            .unmatched, request, nearest: ReplayEntry(item, redaction), differences: differences(item, request, body),
+            .unmatched, request, nearest: ReplayEntry(item, redaction),
+            differences: differences(item, from: request, body: body),
             redaction: redaction)
     }
 
@@ -130,24 +133,26 @@ struct ReplayTable: Sendable {
         return (recorded.origin == requested.origin ? 0 : 8) + 4 * segments + min(items, 3)
     }
 
-    private func differences(_ item: HARIndex.Item, _ request: HTTPRequest, _ body: ReplayBody?) -> [String] {
+    private func differences(_ item: HARIndex.Item, from request: HTTPRequest, body: ReplayBody?) -> [String] {
         let recorded = ReplayURL(item.url, matching)
         let requested = ReplayURL(request.urlText, matching)
         var found: [String] = []
-        func add(_ what: String, _ mine: String?, _ its: String?) {
+        func add(_ what: String, mine: String?, its: String?) {
             func shown(_ text: String?) -> String { text.map { String($0.prefix(200)) } ?? "none" }
             found.append("\(what): recorded \(shown(mine)), requested \(shown(its))")
         }
-        if item.method != request.method.rawValue { add("method", item.method, request.method.rawValue) }
-        if !MaskedText.matches(recorded.origin, requested.origin) { add("origin", recorded.origin, requested.origin) }
-        if !MaskedText.matches(recorded.path, requested.path) { add("path", recorded.path, requested.path) }
+        if item.method != request.method.rawValue { add("method", mine: item.method, its: request.method.rawValue) }
+        if !MaskedText.matches(recorded.origin, requested.origin) {
+            add("origin", mine: recorded.origin, its: requested.origin)
+        }
+        if !MaskedText.matches(recorded.path, requested.path) { add("path", mine: recorded.path, its: requested.path) }
         found += queryDifferences(recorded.items, requested.items)
         guard let (headers, mine) = try? compared(item) else { return found }
         for (name, pair) in zip(
             matching.headers, zip(headers, compared(request.headers, contentType: request.body.contentType)))
         where !MaskedText.matches(pair.0, pair.1) {
             let isShown = !redaction.isSecret(HTTPHeaders.Field(name, ""))
-            add("header \(name)", isShown ? pair.0 : Redaction.mask, isShown ? pair.1 : Redaction.mask)
+            add("header \(name)", mine: isShown ? pair.0 : Redaction.mask, its: isShown ? pair.1 : Redaction.mask)
         }
         if let mine, let body, let difference = mine.difference(from: body) { found.append("body: \(difference)") }
         return found

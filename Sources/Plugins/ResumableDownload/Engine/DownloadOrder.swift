@@ -23,7 +23,7 @@ struct DownloadOrder: Sendable {
 
     var segments: Int { isRepeatable ? max(1, min(16, options.maximumSegments)) : 1 }
 
-    init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
+    init(_ request: any DownloadRequest, exchange: Exchange, options: DownloadOptions) throws {
         guard exchange.http.method != .head else {
             throw TransferError(.invalidRequest, "a response to HEAD has no body to download; use GET")
         }

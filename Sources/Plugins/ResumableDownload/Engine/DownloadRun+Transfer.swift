@@ -7,13 +7,14 @@ import ErrandTransfers
 extension DownloadRun {
     /// Sends a request for the missing bytes. Returns `.whole` if all requested bytes have arrived.
     func transfer(
-        part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
+        part start: Int64, inquiry: Inquiry, plan: AttemptPlan, claim: SegmentClaim? = nil
     ) async throws -> Outcome {
         let response = try await send(prepared(inquiry, plan), claim)
         if !request.acceptableStatuses.contains(response.status), ![206, 412, 416].contains(response.status) {
             return .refused(response)
         }
-        do { return try await use(response, part: start, inquiry, plan, claim) } catch let error as TransferError
+        do { return try await use(response, part: start, inquiry: inquiry, plan: plan, claim: claim) } catch let error
+            as TransferError
             where error.code == .serverDigestMismatch
         {
             return .damaged(error)
@@ -38,7 +39,7 @@ extension DownloadRun {
     }
 
     private func use(
-        _ response: HTTPResponse, part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim?
+        _ response: HTTPResponse, part start: Int64, inquiry: Inquiry, plan: AttemptPlan, claim: SegmentClaim?
     ) async throws -> Outcome {
         switch Verdict(response, to: inquiry) {
         case .refused: return .refused(response)
@@ -76,7 +77,7 @@ extension DownloadRun {
             var representation = representation
             if plan.decodes { representation.validator = nil }
             try await receiveWhole(
-                response, representation, isSame: isSame && !plan.decodes, inquiry, decodes: plan.decodes)
+                response, representation, isSame: isSame && !plan.decodes, inquiry: inquiry, decodes: plan.decodes)
         }
         return .whole(response)
     }
@@ -140,7 +141,7 @@ extension DownloadRun {
 
     /// Receives the whole file, although the request may have asked for a range.
     func receiveWhole(
-        _ response: HTTPResponse, _ representation: Representation, isSame: Bool, _ inquiry: Inquiry, decodes: Bool
+        _ response: HTTPResponse, _ representation: Representation, isSame: Bool, inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }

@@ -38,7 +38,7 @@ struct DownloadRun: Sendable {
         case elsewhere(URL)
     }
 
-    init(_ order: DownloadOrder, _ file: PartialFile, _ next: Next) {
+    init(_ order: DownloadOrder, file: PartialFile, next: Next) {
         (self.order, self.file, self.next) = (order, file, next)
         digest = FileDigest(expected: order.checksum)
     }
@@ -231,11 +231,11 @@ extension DownloadRun {
         let mayRequestRanges = plan.usesRanges && isRepeatable
         guard file.plan.received > 0 else {
             if mayRequestRanges && plan.segments > 1 { return try await probe(plan) }
-            return try await transfer(part: 0, inquiry(), plan)
+            return try await transfer(part: 0, inquiry: inquiry(), plan: plan)
         }
         guard mayRequestRanges, file.representation?.validator != nil else {
             try startOver()
-            return try await transfer(part: 0, inquiry(), plan)
+            return try await transfer(part: 0, inquiry: inquiry(), plan: plan)
         }
         return try await segments(plan)
     }
@@ -247,7 +247,7 @@ extension DownloadRun {
     /// Requests the first segment. The response shows whether the server supports ranges.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
-        let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
+        let outcome = try await transfer(part: 0, inquiry: inquiry(.init(first: 0, last: last)), plan: plan)
         guard case .whole = outcome, !file.plan.isDone else { return outcome }
         return try await segments(plan)
     }
@@ -322,7 +322,7 @@ extension DownloadRun {
             let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
             let inquiry = inquiry(.init(first: part.next, last: last), known: file.representation)
             do {
-                let outcome = try await transfer(part: claim.start, inquiry, plan, claim)
+                let outcome = try await transfer(part: claim.start, inquiry: inquiry, plan: plan, claim: claim)
                 guard case .whole(let last) = outcome else { return outcome }
                 response = last
             } catch {

@@ -36,7 +36,7 @@ enum Verdict: Equatable {
             self = .startOver("expected status 206 for a part of the file, got 200", ranges: false)
         case 200, 203: self = Self.whole(response, inquiry)
         case 206: self = Self.part(response, inquiry)
-        case 416: self = inquiry.range.map { Self.unsatisfied(response, inquiry, $0) } ?? .refused
+        case 416: self = inquiry.range.map { Self.unsatisfied(response, inquiry: inquiry, asked: $0) } ?? .refused
         case 412 where inquiry.range != nil && inquiry.known != nil:
             self = .startOver("the file has changed on the server (412 Precondition Failed)", ranges: false)
         case 201...299:
@@ -107,7 +107,7 @@ enum Verdict: Equatable {
         return .part(end: last + 1, representation)
     }
 
-    private static func unsatisfied(_ response: HTTPResponse, _ inquiry: Inquiry, _ asked: Inquiry.Range) -> Verdict {
+    private static func unsatisfied(_ response: HTTPResponse, inquiry: Inquiry, asked: Inquiry.Range) -> Verdict {
         if case .unsatisfied(let total)? = ContentRange(in: response.headers), total == asked.first,
             let known = inquiry.known,
             known.total == nil || known.total == total, known.validator?.matches(response.headers) == true

@@ -46,13 +46,13 @@ enum SidecarFormat {
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: plan)
-        bytes.append(littleEndian: check(done, index, plan))
+        bytes.append(littleEndian: check(done: done, index: index, plan: plan))
         bytes.append(littleEndian: done)
         return bytes
     }
 
     /// Returns the check value of a counter. It detects damage, but not deliberate changes.
-    private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
+    private static func check(done: Int64, index: Int, plan: UInt32) -> UInt32 {
         var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)

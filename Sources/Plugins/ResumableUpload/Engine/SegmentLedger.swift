@@ -17,8 +17,8 @@ final class SegmentLedger: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ segments: [UploadSegment], mayBeJoined: Bool = false, _ sum: SegmentSum,
-        _ record: (file: UploadRecordFile, content: UploadRecord)?
+        _ segments: [UploadSegment], mayBeJoined: Bool = false, sum: SegmentSum,
+        record: (file: UploadRecordFile, content: UploadRecord)?
     ) {
         (self.sum, self.record) = (sum, record)
         state = Mutex(State(segments: segments, mayBeJoined: mayBeJoined))
@@ -31,7 +31,7 @@ final class SegmentLedger: Sendable {
     }
     var mayBeJoined: Bool { state.withLock { $0.mayBeJoined } }
 
-    func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(TransferError) {
+    func keep(_ index: Int, resource: UploadResource?, acknowledged: Int64, flushes: Bool) throws(TransferError) {
         try change(flushes: flushes) { state in
             state.segments[index].resource = resource
             state.segments[index].acknowledged = min(max(0, acknowledged), state.segments[index].length)
@@ -113,7 +113,7 @@ final class SegmentSum: Sendable {
     private let meter: TransferMeter
     private let acknowledged: Acknowledgement
 
-    init(_ found: [Int64], _ meter: TransferMeter, _ acknowledged: Acknowledgement) {
+    init(_ found: [Int64], meter: TransferMeter, acknowledged: Acknowledgement) {
         segments = Mutex(found.map { Segment(sent: $0, acknowledged: $0) })
         (self.meter, self.acknowledged) = (meter, acknowledged)
     }
@@ -122,7 +122,7 @@ final class SegmentSum: Sendable {
         let (more, shown) = segments.withLock { segments in
             let more = offset - segments[index].sent
             segments[index].sent = offset
-            return (more, Self.show(state, &segments, index))
+            return (more, Self.show(state, in: &segments, at: index))
         }
         if more != 0 { meter.shift(by: more) }
         if let shown { meter.set(shown) }
@@ -145,12 +145,12 @@ final class SegmentSum: Sendable {
     }
 
     fileprivate func set(_ index: Int, _ state: TransferState) {
-        if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
+        if let shown = segments.withLock({ Self.show(state, in: &$0, at: index) }) { meter.set(shown) }
     }
 
     /// Sets a segment's state. Returns the state of the whole upload, or nil if that is unchanged. The upload counts as
     /// sending while any segment is sending.
-    private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
+    private static func show(_ state: TransferState?, in segments: inout [Segment], at index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }
         return state ?? segments.compactMap(\.state).first

@@ -21,7 +21,7 @@ struct UploadOrder: Sendable {
     let acknowledged: Acknowledgement
     private let listener: @Sendable (TransferReport) -> Void
 
-    init(_ request: any UploadRequest, _ exchange: Exchange, _ options: UploadOptions) throws {
+    init(_ request: any UploadRequest, exchange: Exchange, options: UploadOptions) throws {
         let body = exchange.http.body
         guard !body.isNone else { throw TransferError(.invalidRequest, "an upload needs a body") }
         for name in Self.ownFields where exchange.http.headers.contains(name) {
@@ -110,7 +110,7 @@ struct UploadOrder: Sendable {
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }
 
-    func record(_ identity: String, _ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
+    func record(_ identity: String, source: SourceFingerprint, server: UploadServer) -> UploadRecord {
         UploadRecord(
             request: identity, user: user.stamp(of: pin.marks),
             url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),

@@ -15,16 +15,16 @@ extension UploadRun {
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
             throw TransferError(.tooLarge, "the server accepts at most \(maximum) bytes, but the body has \(total)")
         }
-        if let segments = state.segments { return try await step(&state, segments, server) }
+        if let segments = state.segments { return try await step(&state, ledger: segments, server: server) }
         guard let resource = state.resource else {
             return divides(&state, server) ? .continues : try await create(&state, plan)
         }
-        guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
+        guard let offset = state.offset else { return try await inquire(&state, plan: plan, resource: resource) }
         if offset > 0, !state.source.opensAtOffset {
             return .startsOver(
                 "the server has the first \(offset) bytes, but this body can only be read from the start")
         }
-        return try await append(&state, plan, resource, plan.part(at: offset))
+        return try await append(&state, plan: plan, resource: resource, part: plan.part(at: offset))
     }
 
     /// Returns the bytes to exclude from a creating request, if the request must not be repeated. A body that can't be
@@ -67,7 +67,9 @@ extension UploadRun {
         var creation = exchange(for: message, isCreation: segment == nil)
         let findings = CreationFindings(state)
         creation.observeTransport { event in
-            if case .informational(let status, let headers) = event { interim(status, headers, findings) }
+            if case .informational(let status, let headers) = event {
+                interim(status, headers: headers, findings: findings)
+            }
         }
         let count = SentBytes()
         if let part = message.part { try load(&creation, from: state.source, part, counting: count) }
@@ -111,11 +113,11 @@ extension UploadRun {
             return .refused(response)
         case .has where state.resource == nil:
             throw TransferError(.unusableResponse, "the server created an upload without returning its URL")
-        default: return try took(verdict, response, &state, part: message.part)
+        default: return try took(verdict, response, in: &state, part: message.part)
         }
     }
 
-    private func inquire(_ state: inout State, _ plan: UploadPlan, _ resource: UploadResource) async throws -> Outcome {
+    private func inquire(_ state: inout State, plan: UploadPlan, resource: UploadResource) async throws -> Outcome {
         tally.set(.connecting)
         let dialect = plan.server.dialect
         let response = try await send(exchange(for: dialect.inquiry(), at: resource.url), canPause: true)
@@ -131,7 +133,7 @@ extension UploadRun {
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server didn't report how many bytes it has received: it responded with \(status)")
         }
-        let outcome = try took(verdict, response, &state, part: nil)
+        let outcome = try took(verdict, response, in: &state, part: nil)
         if let offset = state.offset {
             order.report(.continuing(at: segment == nil ? offset : order.acknowledged.count))
         }
@@ -144,7 +146,7 @@ extension UploadRun {
     }
 
     private func append(
-        _ state: inout State, _ plan: UploadPlan, _ resource: UploadResource, _ part: UploadPart
+        _ state: inout State, plan: UploadPlan, resource: UploadResource, part: UploadPart
     ) async throws -> Outcome {
         let dialect = plan.server.dialect
         var digest: [UInt8]?
@@ -165,11 +167,11 @@ extension UploadRun {
         state.learn(response.headers, exchange.time.date)
         let verdict = dialect.verdict(onAppend: response, plan, part: part)
         if case .complete = verdict { return .complete(named(response, state)) }
-        return try took(verdict, response, &state, part: part)
+        return try took(verdict, response, in: &state, part: part)
     }
 
     private func took(
-        _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, part: UploadPart?
+        _ verdict: UploadVerdict, _ response: HTTPResponse, in state: inout State, part: UploadPart?
     ) throws -> Outcome {
         if case .refused = verdict { return .refused(response) }
         response.body.cancel()
@@ -201,10 +203,10 @@ extension UploadRun {
         }
     }
 
-    private func interim(_ status: Int, _ headers: HTTPHeaders, _ findings: CreationFindings) {
+    private func interim(_ status: Int, headers: HTTPHeaders, findings: CreationFindings) {
         guard status == 104 else { return }
         let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
-        let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
+        let state = findings.learn(headers, from: url.flatMap { isAcceptable($0) ? $0 : nil }, at: exchange.time.date)
         let length = state.source.length ?? .max
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
@@ -250,7 +252,7 @@ final class CreationFindings: Sendable {
     var server: UploadServer? { state.withLock { $0.server } }
     var resource: UploadResource? { state.withLock { $0.resource } }
 
-    func learn(_ headers: HTTPHeaders, _ url: URL?, _ now: Date) -> UploadRun.State {
+    func learn(_ headers: HTTPHeaders, from url: URL?, at now: Date) -> UploadRun.State {
         state.withLock { state in
             if let url { state.resource = UploadResource(url: url) }
             state.server?.isConfirmed = true

@@ -21,34 +21,36 @@ extension UploadRun {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
         }
-        begin(segments, mayBeJoined: false, &state, server)
+        begin(segments, mayBeJoined: false, in: &state, server: server)
         return true
     }
 
-    func begin(_ segments: [UploadSegment], mayBeJoined: Bool, _ state: inout State, _ server: UploadServer) {
+    func begin(_ segments: [UploadSegment], mayBeJoined: Bool, in state: inout State, server: UploadServer) {
         let found = segments.map(\.acknowledged)
         let count = found.reduce(0, +)
         tally.acknowledge(count)
         tally.begin(at: count, of: state.source.length)
         var record: (UploadRecordFile, UploadRecord)?
         if let file = state.record, let fingerprint = state.fingerprint {
-            record = (file, order.record(state.identity, fingerprint, server))
+            record = (file, order.record(state.identity, source: fingerprint, server: server))
         }
         state.segments = SegmentLedger(
-            segments, mayBeJoined: mayBeJoined, SegmentSum(found, order.meter, order.acknowledged), record)
+            segments, mayBeJoined: mayBeJoined,
+            sum: SegmentSum(found, meter: order.meter, acknowledged: order.acknowledged), record: record)
     }
 
-    func step(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
-        if ledger.open.isEmpty { return try await join(&state, ledger, server) }
+    func step(_ state: inout State, ledger: SegmentLedger, server: UploadServer) async throws -> Outcome {
+        if ledger.open.isEmpty { return try await join(&state, ledger: ledger, server: server) }
         do {
-            let outcome = try await send(ledger, state.source, server)
+            let outcome = try await send(ledger, from: state.source, to: server)
             guard case .ended(let response) = outcome, Self.cannotJoin(response) else { return outcome }
-            return try await undivide(&state, ledger, server, because: response)
+            return try await undivide(&state, ledger: ledger, server: server, because: response)
         } catch {
             if error.isChangeOfSource { throw error }
             guard error is PlaceTooLong else { return .failed(error) }
             return try await undivide(
-                &state, ledger, server, reason: "the segments' URLs are too long for the request that joins them")
+                &state, ledger: ledger, server: server,
+                reason: "the segments' URLs are too long for the request that joins them")
         }
     }
 
@@ -57,16 +59,17 @@ extension UploadRun {
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(
-        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, because response: HTTPResponse
+        _ state: inout State, ledger: SegmentLedger, server: UploadServer, because response: HTTPResponse
     ) async throws -> Outcome {
         response.body.cancel()
         let status = ReasonPhrase.describing(response.status)
         return try await undivide(
-            &state, ledger, server, reason: "the server cannot join segments: it responded with \(status)")
+            &state, ledger: ledger, server: server,
+            reason: "the server cannot join segments: it responded with \(status)")
     }
 
     private func undivide(
-        _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, reason: String
+        _ state: inout State, ledger: SegmentLedger, server: UploadServer, reason: String
     ) async throws -> Outcome {
         order.report(.restarting(reason: reason, discarded: order.acknowledged.count))
         await terminate(ledger.places, on: server)
@@ -77,7 +80,7 @@ extension UploadRun {
     }
 
     private func send(
-        _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
+        _ ledger: SegmentLedger, from source: UploadBody, to server: UploadServer
     ) async throws -> Outcome {
         try await withThrowingTaskGroup(of: End.self) { group in
             var waiting = ledger.open[...]
@@ -105,7 +108,7 @@ extension UploadRun {
         var state = State(source: source.segment(segment), retries: UploadRetries(options.retry))
         (state.server, state.resource) = (server, segment.resource)
         let run = UploadRun(
-            order, next, SegmentTally(ledger.sum, index), segment: Segment(ledger: ledger, index: index))
+            order, next: next, tally: SegmentTally(ledger.sum, index), segment: Segment(ledger: ledger, index: index))
         let end = try await run.attemptUntilOver(&state)
         guard end.isComplete else { return end }
         guard state.resource != nil else {
@@ -118,7 +121,7 @@ extension UploadRun {
         return end
     }
 
-    private func join(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
+    private func join(_ state: inout State, ledger: SegmentLedger, server: UploadServer) async throws -> Outcome {
         tally.set(.connecting)
         try ledger.willJoin()
         let message = TusDialect(server: server).joining(ledger.places, order.request.uploadMetadata)
@@ -128,7 +131,9 @@ extension UploadRun {
             throw error
         }
         if 200...299 ~= response.status { return .complete(response) }
-        if Self.cannotJoin(response) { return try await undivide(&state, ledger, server, because: response) }
+        if Self.cannotJoin(response) {
+            return try await undivide(&state, ledger: ledger, server: server, because: response)
+        }
         // The server may have lost a segment, so the next attempt asks for the state of each segment.
         if [400, 404, 409, 410].contains(response.status), !state.hasDoubted {
             response.body.cancel()

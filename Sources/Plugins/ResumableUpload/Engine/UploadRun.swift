@@ -63,10 +63,10 @@ struct UploadRun: Sendable {
     }
 
     init(_ order: UploadOrder, _ next: Next) {
-        self.init(order, next, WholeTally(order.meter, order.acknowledged), segment: nil)
+        self.init(order, next: next, tally: WholeTally(order.meter, order.acknowledged), segment: nil)
     }
 
-    init(_ order: UploadOrder, _ next: Next, _ tally: any UploadTally, segment: Segment?) {
+    init(_ order: UploadOrder, next: Next, tally: any UploadTally, segment: Segment?) {
         (self.order, self.next, self.tally, self.segment) = (order, next, tally, segment)
     }
 
@@ -238,7 +238,7 @@ extension UploadRun {
             (segments[index].resource, segments[index].acknowledged) = (nil, 0)
         }
         state.server = found.server
-        begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
+        begin(segments, mayBeJoined: found.mayBeJoined == true, in: &state, server: found.server)
     }
 
     /// Returns whether to send requests to a URL from a server or a record.
@@ -281,11 +281,12 @@ extension UploadRun {
 
     func save(_ state: State, flushes: Bool = true) throws {
         if let segment {
-            try segment.ledger.keep(segment.index, state.resource, state.offset ?? 0, flushes: flushes)
+            try segment.ledger.keep(
+                segment.index, resource: state.resource, acknowledged: state.offset ?? 0, flushes: flushes)
             return
         }
         guard let record = state.record, let fingerprint = state.fingerprint, let server = state.server else { return }
-        var content = order.record(state.identity, fingerprint, server)
+        var content = order.record(state.identity, source: fingerprint, server: server)
         content.resource = state.resource
         content.acknowledged = state.offset ?? 0
         try record.write(content, flushes: flushes)

@@ -51,10 +51,10 @@ public struct BreakerFilter: Filter {
         let (state, ticket) = try enter(exchange, at: begin)
         do {
             let response = try await next(exchange)
-            leave(state, ticket, result(of: response), exchange)
+            leave(state, with: ticket, result: result(of: response), exchange: exchange)
             return response
         } catch {
-            leave(state, ticket, result(of: error, since: begin, exchange), exchange)
+            leave(state, with: ticket, result: result(of: error, since: begin, exchange), exchange: exchange)
             throw error
         }
     }
@@ -66,7 +66,7 @@ public struct BreakerFilter: Filter {
     }
 
     private func leave(
-        _ state: BreakerState, _ ticket: BreakerState.Ticket, _ result: BreakerState.Result, _ exchange: Exchange
+        _ state: BreakerState, with ticket: BreakerState.Ticket, result: BreakerState.Result, exchange: Exchange
     ) {
         guard let change = state.leave(ticket, result, at: exchange.time.now) else { return }
         exchange.note("breaker", change.message, details: BreakerNote(host: state.host, isOpen: change.isOpen))

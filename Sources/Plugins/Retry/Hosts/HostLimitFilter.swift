@@ -60,8 +60,8 @@ public struct HostLimitFilter: Filter {
                 case .now(let ticket): ticket
                 case .waits(let waiter): try await line.wait(waiter, exchange, since: start)
                 }
-            do { return adopt(try await next(exchange), line, ticket, exchange.time) } catch {
-                (line, entry) = try place(after: error, line, ticket, exchange)
+            do { return adopt(try await next(exchange), in: line, ticket: ticket, time: exchange.time) } catch {
+                (line, entry) = try place(after: error, in: line, ticket: ticket, exchange: exchange)
             }
         }
     }
@@ -72,25 +72,25 @@ public struct HostLimitFilter: Filter {
 
     /// Queues a request again if ``willSend(_:time:)`` rejected it. Rethrows other errors.
     private func place(
-        after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
+        after error: any Error, in line: HostLine, ticket: HostLine.Ticket, exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
         guard let refusal = error as? HeldBack, refusal.lines === lines else {
             // Even a response whose body was cut off can pause the host.
-            line.receive(ticket, (error as? any RequestFailure)?.response, exchange.time, isOver: true)
+            line.receive(ticket, response: (error as? any RequestFailure)?.response, time: exchange.time, isOver: true)
             throw error
         }
         if refusal.line === line { return (line, .waits(line.takeBack(ticket))) }
         // A later filter sent the request to another host, so it waits in that host's queue.
-        line.receive(ticket, nil, exchange.time, isOver: true)
+        line.receive(ticket, response: nil, time: exchange.time, isOver: true)
         return try begin(refusal.request, at: exchange.time.now)
     }
 
     /// A streamed response counts as running until its body ends.
     private func adopt(
-        _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
+        _ response: HTTPResponse, in line: HostLine, ticket: HostLine.Ticket, time: any TimeSource
     ) -> HTTPResponse {
         let isStream = limits.maximumConcurrent != nil && response.body.data == nil
-        line.receive(ticket, response, time, isOver: !isStream)
+        line.receive(ticket, response: response, time: time, isOver: !isStream)
         if !isStream { return response }
         var response = response
         response.body = HTTPBody(length: response.body.length, source: GatedBody(response.body, line))

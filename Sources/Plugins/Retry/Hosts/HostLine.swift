@@ -75,7 +75,7 @@ final class HostLine: HostRecord {
     /// Updates the limits. If `isOver` is false, call ``leave()`` when the body ends.
     ///
     /// - Parameter response: Nil after a failure.
-    func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
+    func receive(_ ticket: Ticket, response: HTTPResponse?, time: any TimeSource, isOver: Bool) {
         // With other statuses, such as 413 or a redirect, `Retry-After` concerns only this request.
         let status = response?.status ?? 0
         let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
@@ -145,7 +145,7 @@ final class HostLine: HostRecord {
             try Task.checkCancellation()
             let now = time.now
             let (moment, last) = (origin.duration(to: now), origin.duration(to: limit))
-            switch state.withLock({ step(&$0, waiter, at: moment, last) }) {
+            switch state.withLock({ step(&$0, waiter, at: moment, limit: last) }) {
             case .enter(let ticket, let next):
                 next?.signal()
                 if let wait = waitsSince?.duration(to: now) {
@@ -173,7 +173,7 @@ final class HostLine: HostRecord {
     }
 
     private func step(
-        _ state: inout State, _ waiter: HostWaiter, at now: Duration, _ limit: Duration
+        _ state: inout State, _ waiter: HostWaiter, at now: Duration, limit: Duration
     ) -> Step {
         let position = state.queue.firstIndex { $0 === waiter } ?? 0
         switch state.opening(at: now, position: position, limits) {

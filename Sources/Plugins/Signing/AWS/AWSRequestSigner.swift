@@ -222,11 +222,11 @@ public struct AWSRequestSigner: RequestSigner {
         let length = body.length.map { ChunkSigner.encodedLength(of: $0, chunkBytes) }
         if body.isReplayable {
             return .stream(length: length, contentType: body.contentType) {
-                HTTPBody(length: length, source: ChunkSigner(chain, chunkBytes, try body.open()))
+                HTTPBody(length: length, source: ChunkSigner(chain, chunkBytes: chunkBytes, body: try body.open()))
             }
         }
         return .stream(
-            HTTPBody(length: length, source: ChunkSigner(chain, chunkBytes, try body.open())),
+            HTTPBody(length: length, source: ChunkSigner(chain, chunkBytes: chunkBytes, body: try body.open())),
             contentType: body.contentType)
     }
 }

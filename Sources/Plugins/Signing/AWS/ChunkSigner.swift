@@ -36,7 +36,7 @@ final class ChunkSigner: HTTPBodySource {
     private let chunks: BodyChunks
     private let state: Mutex<State>
 
-    init(_ chain: ChunkChain, _ chunkBytes: Int, _ body: HTTPBody) {
+    init(_ chain: ChunkChain, chunkBytes: Int, body: HTTPBody) {
         (self.chain, self.chunkBytes, chunks) = (chain, chunkBytes, BodyChunks(body))
         state = Mutex(State(previous: chain.seed))
     }

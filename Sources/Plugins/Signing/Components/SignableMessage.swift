@@ -124,7 +124,7 @@ public struct SignableMessage: Sendable {
         }
         let value = fields.map { String(ASCII.trimmed(Substring($0.value))) }.joined(separator: ", ")
         if let key = component.parameters["key"]?.text { return try Self.member(key, of: value, component) }
-        if component.has("sf") { return try strict(value, name, component) }
+        if component.has("sf") { return try strict(value, name: name, component: component) }
         return value
     }
 
@@ -151,7 +151,7 @@ public struct SignableMessage: Sendable {
     }
 
     private func strict(
-        _ value: String, _ name: HTTPHeaderName, _ component: SignatureComponent
+        _ value: String, name: HTTPHeaderName, component: SignatureComponent
     ) throws -> String {
         guard let type = fieldTypes[name] ?? Self.knownTypes[name] else {
             throw SigningError(

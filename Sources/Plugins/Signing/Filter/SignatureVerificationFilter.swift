@@ -17,7 +17,7 @@ public struct SignatureVerificationFilter: Filter {
     private let wanted: AcceptSignature?
     private let origins: TrustedOrigins?
 
-    init(_ verifier: HTTPMessageVerifier, _ wanted: AcceptSignature?, _ origins: TrustedOrigins?) {
+    init(_ verifier: HTTPMessageVerifier, wanted: AcceptSignature?, origins: TrustedOrigins?) {
         (self.verifier, self.wanted, self.origins) = (verifier, wanted, origins)
     }
 
@@ -104,5 +104,5 @@ extension Filter where Self == SignatureVerificationFilter {
     ///   - origins: The origins whose responses are verified. Defaults to nil, which means the agent's trusted origins.
     public static func verifyingSignatures(
         by verifier: HTTPMessageVerifier, accepting wanted: AcceptSignature? = nil, origins: TrustedOrigins? = nil
-    ) -> SignatureVerificationFilter { SignatureVerificationFilter(verifier, wanted, origins) }
+    ) -> SignatureVerificationFilter { SignatureVerificationFilter(verifier, wanted: wanted, origins: origins) }
 }

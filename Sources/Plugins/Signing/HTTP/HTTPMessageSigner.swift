@@ -95,12 +95,12 @@ public struct HTTPMessageSigner: RequestSigner {
         let input = try input(for: message, at: date)
         let signature = try await key.signature(of: input.signatureBase(of: message), by: algorithm)
         let label = wanted?.label ?? label
-        try Self.add(.innerList(input.list), label, to: &headers, .signatureInput)
-        try Self.add(.item(.bytes(signature)), label, to: &headers, .signature)
+        try Self.add(.innerList(input.list), label: label, to: &headers, in: .signatureInput)
+        try Self.add(.item(.bytes(signature)), label: label, to: &headers, in: .signature)
     }
 
     private static func add(
-        _ member: StructuredField.Member, _ label: String, to headers: inout HTTPHeaders, _ name: HTTPHeaderName
+        _ member: StructuredField.Member, label: String, to headers: inout HTTPHeaders, in name: HTTPHeaderName
     ) throws {
         var fields = StructuredField.Dictionary()
         if let text = headers[name] {

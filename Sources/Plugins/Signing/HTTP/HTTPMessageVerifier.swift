@@ -65,7 +65,7 @@ public struct HTTPMessageVerifier: Sendable {
         for (label, member, signature) in candidates {
             do {
                 let input = try SignatureInput(member)
-                try await verify(input, signature, message, at: date, hasContent: hasContent)
+                try await verify(input, signature: signature, message: message, at: date, hasContent: hasContent)
                 verified.append(VerifiedSignature(label: label, input: input))
             } catch let error as SigningError { failure = failure ?? error }
         }
@@ -106,7 +106,7 @@ public struct HTTPMessageVerifier: Sendable {
     }
 
     private func verify(
-        _ input: SignatureInput, _ signature: Data, _ message: SignableMessage, at date: Date, hasContent: Bool?
+        _ input: SignatureInput, signature: Data, message: SignableMessage, at date: Date, hasContent: Bool?
     ) async throws {
         for component in requirements.components where !input.components.contains(component) {
             throw SigningError(.insufficientCoverage, "the signature doesn't cover \(component)")

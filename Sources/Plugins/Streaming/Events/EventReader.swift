@@ -20,7 +20,7 @@ import Synchronization
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
-    init(_ options: EventOptions, _ status: EventStreamStatus, _ begin: @escaping @Sendable () -> StreamSession) {
+    init(_ options: EventOptions, status: EventStreamStatus, _ begin: @escaping @Sendable () -> StreamSession) {
         (self.options, self.status, self.begin) = (options, status, begin)
         lastEventID = options.lastEventID
         parser = EventParser(limit: options.maximumEventBytes, lastEventID: lastEventID)

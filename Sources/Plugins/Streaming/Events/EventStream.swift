@@ -53,7 +53,7 @@ public final class EventStream: AsyncSequence, Sendable {
     public func reconnect() { status.reconnect() }
 
     /// Creates an iterator. A stream can have only one reader.
-    public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status, begin)) }
+    public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status: status, begin)) }
 
     /// Reads the events on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {

@@ -24,7 +24,7 @@ final class Connection {
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
     private var script = (version: 0, script: ServerScript())
 
-    init(_ socket: Int32, _ id: Int, _ core: ServerCore) {
+    init(_ socket: Int32, id: Int, core: ServerCore) {
         (self.socket, self.id, self.core) = (socket, id, core)
         output.reserveCapacity(2048)
     }
@@ -62,7 +62,7 @@ final class Connection {
                 headers: head.headers, connection: id, index: served)
             let reading: BodyReading
             (reading, handler) = core.plan(head, &script)
-            isUnread = try readBody(&request, head, reading)
+            isUnread = try readBody(&request, head: head, reading: reading)
         } catch let fault as RequestFault {
             core.state.update { $0.record(fault) }
             try respond(
@@ -172,7 +172,7 @@ final class Connection {
 
 extension Connection {
     /// Reads the body of a request. Returns `true` if more bytes of the body may arrive.
-    func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
+    func readBody(_ request: inout RecordedRequest, head: RequestHead, reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
             guard case .watched(let watch) = reading else { return false }
@@ -188,7 +188,9 @@ extension Connection {
         if case .watched(let body) = reading { (keeps, watch) = (false, body) }
         if keeps, case .length(let length) = framing, length > limit { throw Self.tooLarge }
         try meetExpectation(head)
-        do { try readBody(&request, framing, keeps: keeps, limit: limit, watch) } catch is EnoughRead { return true }
+        do { try readBody(&request, framing: framing, keeps: keeps, limit: limit, watch: watch) } catch is EnoughRead {
+            return true
+        }
         return false
     }
 
@@ -197,7 +199,7 @@ extension Connection {
     private struct EnoughRead: Error {}
 
     private func readBody(
-        _ request: inout RecordedRequest, _ framing: RequestHead.Framing, keeps: Bool, limit: Int64, _ watch: Watch?
+        _ request: inout RecordedRequest, framing: RequestHead.Framing, keeps: Bool, limit: Int64, watch: Watch?
     ) throws {
         try perform(watch?(request, Data()))
         switch framing {

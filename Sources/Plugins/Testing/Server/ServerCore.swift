@@ -118,7 +118,7 @@ final class ServerCore: Sendable {
         }
         let isStarted = SystemThread.start(stack: 512 << 10) { [self] in
             state.read { _ = $0.threads.insert(SystemThread.current) }
-            Connection(socket, id, self).run(plan)
+            Connection(socket, id: id, core: self).run(plan)
             ended(id)
         }
         if !isStarted {

@@ -10,7 +10,7 @@ struct ServerScript: Sendable {
         let reading: BodyReading
         let handler: TestServer.Handler
 
-        init(_ method: HTTPMethod?, _ path: String, _ reading: BodyReading, _ handler: @escaping TestServer.Handler) {
+        init(_ method: HTTPMethod?, path: String, reading: BodyReading, _ handler: @escaping TestServer.Handler) {
             (self.method, self.path, self.reading, self.handler) = (method, PathPattern(path), reading, handler)
         }
 

@@ -57,12 +57,12 @@ extension TestServer {
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
-        core.edit { $0.routes.append(.init(method, path, reading, handler)) }
+        core.edit { $0.routes.append(.init(method, path: path, reading: reading, handler)) }
     }
 
     /// Adds a handler for a path. It responds to requests with any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
-        core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
+        core.edit { $0.routes.append(.init(nil, path: path, reading: reading, handler)) }
     }
 
     /// Adds a response that all requests with this method and this path get.

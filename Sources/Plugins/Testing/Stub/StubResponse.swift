@@ -33,14 +33,14 @@ public struct StubResponse: ScriptedResponse {
 
     /// Creates a response. By default, the status is 200, and the response has neither headers nor a body.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
-        self.init(status, headers, .data(HTTPBody(body)))
+        self.init(status: status, headers: headers, body: .data(HTTPBody(body)))
     }
 
     init(_ headers: HTTPHeaders, _ conversation: @escaping @Sendable (StubSocket) async throws -> Void) {
-        self.init(101, headers, .socket(conversation))
+        self.init(status: 101, headers: headers, body: .socket(conversation))
     }
 
-    private init(_ status: Int, _ headers: HTTPHeaders, _ body: Body) {
+    private init(status: Int, headers: HTTPHeaders, body: Body) {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 }
@@ -52,14 +52,16 @@ extension StubResponse {
     }
 
     /// Returns a response that makes the request throw this error.
-    public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
+    public static func failure(_ error: any Error) -> StubResponse {
+        StubResponse(status: 0, headers: [:], body: .failure(error))
+    }
 
     /// Returns a response that streams a chunk each time the reader asks for bytes, with pauses between chunks. At the
     /// end, it throws `failure` if you pass an error.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
-        StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
+        StubResponse(status: 200, headers: [:], body: .chunks(chunks, interval: interval, failure: failure))
     }
 
     /// Returns a response that streams the chunks that `next` returns, until `next` returns `nil`. If the reader
@@ -68,7 +70,7 @@ extension StubResponse {
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
     ) -> StubResponse {
-        StubResponse(200, [:], .stream(length: length, next: next, cancel: onCancel))
+        StubResponse(status: 200, headers: [:], body: .stream(length: length, next: next, cancel: onCancel))
     }
 }
 
@@ -122,7 +124,7 @@ final class StubReply: Sendable {
         switch stub.body {
         case .data(let data): content = data
         case .chunks(let chunks, let interval, let failure):
-            let body = StubBody(chunks, interval, failure) { try await Self.wait(for: $0, options) }
+            let body = StubBody(chunks, interval: interval, failure: failure) { try await Self.wait(for: $0, options) }
             content = HTTPBody(source: body)
         case .stream(let length, let next, let cancel):
             content = HTTPBody(length: length, source: StubStream(next: next, onCancel: cancel))
@@ -164,7 +166,7 @@ final class StubBody: HTTPBodySource {
     private let position = Mutex(0)
 
     init(
-        _ chunks: [Data], _ interval: Duration, _ failure: (any Error)?,
+        _ chunks: [Data], interval: Duration, failure: (any Error)?,
         wait: @escaping @Sendable (Duration) async throws -> Void
     ) {
         (self.chunks, self.interval, self.failure, self.wait) = (chunks, interval, failure, wait)

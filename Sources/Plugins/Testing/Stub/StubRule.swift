@@ -32,12 +32,13 @@ public struct StubRule: Sendable {
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
     ) {
-        self.init(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init)))
+        self.init(
+            method, path, query: query, headers: headers, body: body, responses: .inTurn(responses.map(StubReply.init)))
     }
 
     init(
         _ method: HTTPMethod?, _ path: String, query: [String: String], headers: HTTPHeaders, body: Data?,
-        _ responses: Responses
+        responses: Responses
     ) {
         (self.method, self.path, self.query) = (method, PathPattern(path), query)
         (self.headers, self.body, self.responses) = (headers, body, responses)

@@ -167,7 +167,10 @@ extension StubTransport {
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
     ) {
-        add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
+        add(
+            StubRule(
+                method, path, query: query, headers: headers, body: body,
+                responses: .inTurn(responses.map(StubReply.init))))
     }
 
     /// Adds a rule for a path. It matches requests with any method. If you pass several responses, they are used in
@@ -176,7 +179,10 @@ extension StubTransport {
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
     ) {
-        add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
+        add(
+            StubRule(
+                nil, path, query: query, headers: headers, body: body, responses: .inTurn(responses.map(StubReply.init))
+            ))
     }
 
     /// Unavailable, because responses need the label `response:`.
@@ -192,7 +198,7 @@ extension StubTransport {
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
     ) {
-        add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
+        add(StubRule(method, path, query: query, headers: headers, body: body, responses: .handler(handler)))
     }
 
     /// Adds a rule for a path. It matches requests with any method. A handler returns the responses.
@@ -200,7 +206,7 @@ extension StubTransport {
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
     ) {
-        add(StubRule(nil, path, query: query, headers: headers, body: body, .handler(handler)))
+        add(StubRule(nil, path, query: query, headers: headers, body: body, responses: .handler(handler)))
     }
 }
 
@@ -233,15 +239,15 @@ extension StubTransport: ConnectingTransport {
         let (client, server) = MemoryConnection.pair()
         Task {
             defer { server.close() }
-            try await Self.serve(request, response, reply.conversation, over: server)
+            try await Self.serve(request, response: response, conversation: reply.conversation, over: server)
             try await server.flush()
         }
         return client
     }
 
     private static func serve(
-        _ request: HTTPRequest, _ response: HTTPResponse,
-        _ conversation: (@Sendable (StubSocket) async throws -> Void)?, over connection: MemoryConnection
+        _ request: HTTPRequest, response: HTTPResponse,
+        conversation: (@Sendable (StubSocket) async throws -> Void)?, over connection: MemoryConnection
     ) async throws {
         let end = Data("\r\n\r\n".utf8)
         var input = Data()

@@ -99,7 +99,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
         let new = try await parameters(exchange)
         if new.isEmpty { return nil }
-        let data = try body.merging(new, rule, encoding, filter: name)
+        let data = try body.merging(new, by: rule, encoding: encoding, filter: name)
         http.body = try http.body.recoded(.data(data, contentType: http.body.contentType))
         if http.headers.contains(.contentLength) { http.headers[.contentLength] = http.body.length.map(String.init) }
         return http

@@ -55,7 +55,7 @@ enum BodyParameters {
         }
     }
 
-    func merging(_ new: Parameters, _ rule: MergeRule, _ encoding: ParameterEncoding, filter: String) throws -> Data {
+    func merging(_ new: Parameters, by rule: MergeRule, encoding: ParameterEncoding, filter: String) throws -> Data {
         switch self {
         case .form(let text):
             let query = try QueryText.encode(new, encoding, filter: filter)

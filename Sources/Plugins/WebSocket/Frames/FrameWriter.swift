@@ -16,15 +16,15 @@ struct FrameWriter: ~Copyable {
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
-            case .text(let text): text.withSpan { frame(.text, $0, deflates) }
-            case .data(let data): frame(.data, data.span, deflates)
+            case .text(let text): text.withSpan { frame(.text, $0, deflates: deflates) }
+            case .data(let data): frame(.data, data.span, deflates: deflates)
             }
         guard let result else { throw WebSocketError(.encodingFailed, "the message can't be compressed") }
         return result
     }
 
     /// Returns the frame, or nil if zlib can't allocate memory.
-    private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
+    private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
         }

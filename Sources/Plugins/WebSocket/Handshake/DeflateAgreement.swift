@@ -32,7 +32,7 @@ struct DeflateAgreement: Hashable {
         for part in parts.dropFirst() {
             let pair = part.split(separator: "=", maxSplits: 1).map { String(ASCII.trimmed($0)) }
             guard let name = pair.first, names.insert(name).inserted,
-                agreement.take(name, pair.count == 2 ? pair[1] : nil, compression)
+                agreement.take(name, value: pair.count == 2 ? pair[1] : nil, for: compression)
             else { throw Refusal("the server's permessage-deflate parameters are invalid") }
         }
         guard agreement.serverKeepsWindow == false || compression.serverKeepsWindow,
@@ -41,7 +41,7 @@ struct DeflateAgreement: Hashable {
         return agreement
     }
 
-    private mutating func take(_ name: String, _ value: String?, _ compression: WebSocketCompression) -> Bool {
+    private mutating func take(_ name: String, value: String?, for compression: WebSocketCompression) -> Bool {
         switch name {
         case "server_no_context_takeover":
             serverKeepsWindow = false

@@ -31,7 +31,7 @@ struct OpeningFilter: Filter {
         guard let connection = response.connection else { return response }
         response.connection = nil
         let agreement = try handshake.check(response)
-        response.connection = OpenedConnection(connection, agreement, exchange)
+        response.connection = OpenedConnection(connection, agreement: agreement, exchange: exchange)
         return response
     }
 }
@@ -41,7 +41,7 @@ final class OpenedConnection: ByteConnection {
     let exchange: Exchange
     private let base: any ByteConnection
 
-    init(_ base: any ByteConnection, _ agreement: OpeningHandshake.Agreement, _ exchange: Exchange) {
+    init(_ base: any ByteConnection, agreement: OpeningHandshake.Agreement, exchange: Exchange) {
         (self.base, self.agreement, self.exchange) = (base, agreement, exchange)
     }
 

@@ -10,7 +10,7 @@ struct UpgradeTransport: Transport {
     private static let refusalBytes = 64 << 10
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
-        let connection = try await TimeLimit.run(options.timeout, options.time) {
+        let connection = try await TimeLimit.run(options.timeout, time: options.time) {
             try await base.connect(for: request, options: options)
         }
         do {
@@ -33,7 +33,7 @@ struct UpgradeTransport: Transport {
         _ request: HTTPRequest, _ options: TransportOptions, over connection: any ByteConnection
     ) async throws -> (HTTPResponse, Data) {
         connection.enqueue(Self.head(of: request))
-        try await TimeLimit.run(options.timeout, options.time) { try await connection.flush() }
+        try await TimeLimit.run(options.timeout, time: options.time) { try await connection.flush() }
         var reader = ResponseReader()
         var isAtEnd = false
         while try !reader.readHead() {
@@ -74,7 +74,7 @@ struct UpgradeTransport: Transport {
     }
 
     private func receive(_ connection: any ByteConnection, _ options: TransportOptions) async throws -> Data? {
-        try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
+        try await TimeLimit.run(options.timeout, time: options.time) { try await connection.receive() }
     }
 
     private func receive(
@@ -83,7 +83,7 @@ struct UpgradeTransport: Transport {
         let rest = options.time.now.duration(to: limit)
         if rest <= .zero { return nil }
         do {
-            return try await TimeLimit.run(rest, options.time) { try await connection.receive() }
+            return try await TimeLimit.run(rest, time: options.time) { try await connection.receive() }
         } catch let error as ErrandError where !error.isCancelled {
             return nil
         }

@@ -76,7 +76,7 @@ final class SocketAlarm: Sendable {
 
 enum TimeLimit {
     static func run<Value: Sendable>(
-        _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
+        _ limit: Duration, time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await operation() }

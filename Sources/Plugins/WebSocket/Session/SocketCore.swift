@@ -58,7 +58,7 @@ final class SocketCore: Sendable {
     private let closers = WaitingLine()
 
     init<R: WebSocketRequest>(
-        _ request: R, on agent: some Agent, _ callOptions: CallOptions, _ greeting: @escaping Greeting
+        _ request: R, on agent: some Agent, options callOptions: CallOptions, greeting: @escaping Greeting
     ) {
         let options = request.webSocketOptions
         (self.options, self.greeting) = (options, greeting)
@@ -85,7 +85,7 @@ final class SocketCore: Sendable {
                             "a filter responded to the handshake itself, so the socket isn't open: \(response)",
                             response: response)
                     }
-                    return SocketLink(opened, response, core, activity)
+                    return SocketLink(opened, response: response, core: core, activity: activity)
                 }
                 defer { activity.note("stream", "\(core.count)", details: core.count) }
                 try await session.run()
@@ -234,7 +234,7 @@ final class SocketCore: Sendable {
         let waits: @Sendable () async throws -> Void = { [self] in
             while !state.withLock({ $0.isOver }) { try await closers.wait { [self] in !state.withLock { $0.isOver } } }
         }
-        do { try await TimeLimit.run(limit, link.time, waits) } catch {
+        do { try await TimeLimit.run(limit, time: link.time, waits) } catch {
             finish(nil)
             activity?.cancel()
         }

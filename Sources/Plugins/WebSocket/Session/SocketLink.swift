@@ -32,7 +32,7 @@ final class SocketLink: Sendable {
     let state: Mutex<State>
     let pongs = WaitingLine()
 
-    init(_ opened: OpenedConnection, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
+    init(_ opened: OpenedConnection, response: HTTPResponse, core: SocketCore, activity: Activity) {
         var head = response
         (head.body, head.connection) = (.empty, nil)
         let options = core.options
@@ -219,7 +219,7 @@ final class SocketLink: Sendable {
 
     private func waitForEnd() async {
         let connection = connection
-        try? await TimeLimit.run(options.closeTimeout, time) {
+        try? await TimeLimit.run(options.closeTimeout, time: time) {
             try await connection.flush()
             while try await connection.receive() != nil {}
         }

@@ -39,8 +39,8 @@ struct CharsetDecoder: Sendable {
         switch coding {
         case .undecided: break
         case .utf8: try decodeUTF8(isLast, &output)
-        case .utf16(let isBigEndian): try decodeUTF16(isBigEndian, isLast, &output)
-        case .utf32(let isBigEndian): try decodeUTF32(isBigEndian, isLast, &output)
+        case .utf16(let isBigEndian): try decodeUTF16(isBigEndian: isBigEndian, isLast: isLast, into: &output)
+        case .utf32(let isBigEndian): try decodeUTF32(isBigEndian: isBigEndian, isLast: isLast, into: &output)
         case .bytewise(let charset): try convert(charset, &output)
         case .whole(let charset):
             guard held.count <= limit else { throw XMLError(.tooLarge, "the document is longer than \(limit) bytes") }
@@ -173,7 +173,7 @@ struct CharsetDecoder: Sendable {
         return index
     }
 
-    private mutating func decodeUTF16(_ isBigEndian: Bool, _ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
+    private mutating func decodeUTF16(isBigEndian: Bool, isLast: Bool, into output: inout [UInt8]) throws(XMLError) {
         var units: [UInt16] = []
         units.reserveCapacity(held.count / 2)
         for index in stride(from: 0, to: held.count - 1, by: 2) {
@@ -188,7 +188,7 @@ struct CharsetDecoder: Sendable {
         if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends in the middle of a character") }
     }
 
-    private mutating func decodeUTF32(_ isBigEndian: Bool, _ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
+    private mutating func decodeUTF32(isBigEndian: Bool, isLast: Bool, into output: inout [UInt8]) throws(XMLError) {
         let complete = held.count - held.count % 4
         for index in stride(from: 0, to: complete, by: 4) {
             let bytes = held[index..<(index + 4)]

@@ -171,7 +171,7 @@ struct DocumentReader: Sendable {
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
-        try check(index - start, part, start)
+        try check(index - start, of: part, from: start)
         if index == part.count {
             searched = index - start
             return nil
@@ -189,16 +189,16 @@ extension DocumentReader {
         switch part[start + 1] {
         case UInt8(ascii: "!"): return try readDeclaration(part, &position)
         case UInt8(ascii: "?"):
-            guard let end = try end(part, start, behind: 2, Self.endsInstruction) else { return false }
-            try readInstruction(part, start, end)
+            guard let end = try end(part, from: start, behind: 2, Self.endsInstruction) else { return false }
+            try readInstruction(part, from: start, to: end)
             position = end + 2
         case UInt8(ascii: "/"):
-            guard let end = try end(part, start, behind: 2, { $0[$1] == UInt8(ascii: ">") }) else { return false }
-            try readEndTag(part, start, end)
+            guard let end = try end(part, from: start, behind: 2, { $0[$1] == UInt8(ascii: ">") }) else { return false }
+            try readEndTag(part, from: start, to: end)
             position = end + 1
         default:
             guard let end = try endOfTag(part, start) else { return false }
-            try readStartTag(part, start, end)
+            try readStartTag(part, from: start, to: end)
             position = end + 1
         }
         return true
@@ -221,7 +221,7 @@ extension DocumentReader {
 
     /// Returns `nil` if more bytes are needed.
     @inline(__always) private mutating func end(
-        _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
+        _ part: XMLPart, from start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
         var index = start + max(count, searched)
         var found: Bool? = false
@@ -230,7 +230,7 @@ extension DocumentReader {
             if found != false { break }
             index += 1
         }
-        try check(index - start, part, start)
+        try check(index - start, of: part, from: start)
         if found == true { return index }
         searched = index - start
         return nil
@@ -252,19 +252,20 @@ extension DocumentReader {
                 quote = byte
             } else if isDocumentType, byte == UInt8(ascii: "[") {
                 throw part.failure(
-                    .refusedDocumentType, "the document type contains declarations, which are never accepted", start)
+                    .refusedDocumentType, "the document type contains declarations, which are never accepted", at: start
+                )
             }
             index += 1
         }
-        try check(index - start, part, start)
+        try check(index - start, of: part, from: start)
         if index < part.count { return index }
         searched = index - start
         return nil
     }
 
-    func check(_ count: Int, _ part: XMLPart, _ start: Int) throws(XMLError) {
+    func check(_ count: Int, of part: XMLPart, from start: Int) throws(XMLError) {
         if count < limits.maximumMarkupBytes { return }
-        throw part.failure(.tooLarge, "a tag or comment is longer than \(limits.maximumMarkupBytes) bytes", start)
+        throw part.failure(.tooLarge, "a tag or comment is longer than \(limits.maximumMarkupBytes) bytes", at: start)
     }
 
     // MARK: Contents of markup
@@ -281,7 +282,7 @@ extension DocumentReader {
         guard rest.count >= markCount else { return false }
         switch index {
         case 0:
-            guard let end = try end(part, start, behind: markCount, Self.endsComment) else { return false }
+            guard let end = try end(part, from: start, behind: markCount, Self.endsComment) else { return false }
             guard part[end + 2] == UInt8(ascii: ">") else { throw part.malformed("a comment contains --", end + 2) }
             try checkCharacters(part, (start + markCount)..<end)
             position = end + 3
@@ -302,7 +303,7 @@ extension DocumentReader {
                 throw part.failure(
                     .refusedDocumentType,
                     "the document type names an external file, which isn't accepted; set XMLLimits.skipsDocumentType "
-                        + "to skip it", start)
+                        + "to skip it", at: start)
             }
             hasDocumentType = true
             position = end + 1
@@ -316,8 +317,8 @@ extension DocumentReader {
         }
     }
 
-    private func readInstruction(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
-        let nameEnd = XMLCharacters.endOfName(part.bytes, start + 2, end)
+    private func readInstruction(_ part: XMLPart, from start: Int, to end: Int) throws(XMLError) {
+        let nameEnd = XMLCharacters.endOfName(part.bytes, from: start + 2, to: end)
         guard nameEnd > start + 2 else { throw part.malformed("a processing instruction has no name", start + 2) }
         guard nameEnd == end || XMLCharacters.isSpace(part[nameEnd]) else {
             throw part.malformed("a processing instruction has an invalid name", nameEnd)
@@ -331,22 +332,24 @@ extension DocumentReader {
                 throw part.malformed("the XML declaration is not well-formed", start)
             }
         } else if name.contains(UInt8(ascii: ":")) {
-            throw part.failure(.invalidNamespace, "a name has more than one colon, or begins or ends with one", nameEnd)
+            throw part.failure(
+                .invalidNamespace, "a name has more than one colon, or begins or ends with one", at: nameEnd)
         }
         try checkCharacters(part, nameEnd..<end)
     }
 
-    private mutating func readStartTag(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
+    private mutating func readStartTag(_ part: XMLPart, from start: Int, to end: Int) throws(XMLError) {
         if hasRoot, open.isEmpty { throw part.malformed("there's content after the root element", start) }
         let isEmpty = part[end - 1] == UInt8(ascii: "/")
-        let tag = try StartTag(part, start, isEmpty ? end - 1 : end, maximumAttributes: limits.maximumAttributes)
+        let tag = try StartTag(
+            part, from: start, to: isEmpty ? end - 1 : end, maximumAttributes: limits.maximumAttributes)
         guard open.count < limits.maximumDepth else {
             let message = "elements are nested deeper than \(max(0, limits.maximumDepth)) levels"
-            throw part.failure(.tooDeep, message, tag.end)
+            throw part.failure(.tooDeep, message, at: tag.end)
         }
         let element: (name: NameTable.Entry, attributes: [XMLName: String])
         do throws(XMLError) { element = try namespaces.enter(part, tag) } catch {
-            throw part.failure(error.code, error.message, tag.end)
+            throw part.failure(error.code, error.message, at: tag.end)
         }
         hasRoot = true
         add(.start(element.name.name, element.attributes))
@@ -354,7 +357,7 @@ extension DocumentReader {
         if isEmpty { close() }
     }
 
-    private mutating func readEndTag(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
+    private mutating func readEndTag(_ part: XMLPart, from start: Int, to end: Int) throws(XMLError) {
         guard let element = open.last else { throw part.malformed("an end tag has no start tag", end + 1) }
         let nameEnd = start + 2 + element.written.count
         guard nameEnd <= end, part[(start + 2)..<nameEnd].elementsEqual(element.written),

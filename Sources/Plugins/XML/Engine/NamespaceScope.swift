@@ -96,7 +96,7 @@ struct NamespaceScope: Sendable {
         let bytes = part[range]
         if let known = names.find(bytes, scope, isElement: isElement) { return known }
         let name = try resolve(part.string(range), isElement: isElement)
-        return names.add(bytes, name, scope, isElement: isElement)
+        return names.add(bytes, name: name, scope: scope, isElement: isElement)
     }
 
     private func resolve(_ name: String, isElement: Bool) throws(XMLError) -> XMLName {
@@ -142,7 +142,7 @@ struct NameTable: Sendable {
     }
 
     mutating func add(
-        _ bytes: ArraySlice<UInt8>, _ name: XMLName, _ scope: Int, isElement: Bool
+        _ bytes: ArraySlice<UInt8>, name: XMLName, scope: Int, isElement: Bool
     ) -> Entry {
         let entry = Entry(written: Array(bytes), name: name, scope: scope, isElement: isElement)
         if bytes.count <= Self.longest {

@@ -9,30 +9,30 @@ struct StartTag {
     let end: Int
 
     /// The end must be outside quotation marks.
-    init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
+    init(_ part: XMLPart, from start: Int, to end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
-        var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
+        var index = XMLCharacters.endOfName(part.bytes, from: start + 1, to: end)
         guard index > start + 1 else { throw part.malformed("a name is missing", start + 1) }
         name = (start + 1)..<index
         while true {
-            let first = Self.skipSpace(part, index, end)
+            let first = Self.skipSpace(part, from: index, to: end)
             if first == end { return }
             guard first > index else { throw part.malformed("white space is missing between attributes", index) }
-            index = try readAttribute(part, first, end)
+            index = try readAttribute(part, from: first, to: end)
             guard attributes.count <= maximumAttributes else {
-                throw part.failure(.tooLarge, "an element has more than \(maximumAttributes) attributes", start)
+                throw part.failure(.tooLarge, "an element has more than \(maximumAttributes) attributes", at: start)
             }
         }
     }
 
-    private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
-        let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
+    private mutating func readAttribute(_ part: XMLPart, from start: Int, to end: Int) throws(XMLError) -> Int {
+        let nameEnd = XMLCharacters.endOfName(part.bytes, from: start, to: end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
-        var index = Self.skipSpace(part, nameEnd, end)
+        var index = Self.skipSpace(part, from: nameEnd, to: end)
         guard index < end, part[index] == UInt8(ascii: "=") else {
             throw part.malformed("an attribute has no value", index)
         }
-        index = Self.skipSpace(part, index + 1, end)
+        index = Self.skipSpace(part, from: index + 1, to: end)
         guard index < end, part[index] == UInt8(ascii: "\"") || part[index] == UInt8(ascii: "'") else {
             throw part.malformed("an attribute has no quotes around its value", index)
         }
@@ -79,7 +79,7 @@ struct StartTag {
         return index + 1
     }
 
-    private static func skipSpace(_ part: XMLPart, _ start: Int, _ end: Int) -> Int {
+    private static func skipSpace(_ part: XMLPart, from start: Int, to end: Int) -> Int {
         var index = start
         while index < end, XMLCharacters.isSpace(part[index]) { index += 1 }
         return index
@@ -143,11 +143,11 @@ struct XMLPart {
 
     func location(of index: Int) -> XMLLocation { bytes.withSpan { location.behind($0.extracting(0..<index)) } }
 
-    func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
+    func failure(_ code: XMLError.Code, _ message: String, at index: Int) -> XMLError {
         XMLError(code, message, at: location(of: min(index, count)))
     }
 
-    func malformed(_ message: String, _ index: Int) -> XMLError { failure(.malformed, message, index) }
+    func malformed(_ message: String, _ index: Int) -> XMLError { failure(.malformed, message, at: index) }
 
     func string(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
 }

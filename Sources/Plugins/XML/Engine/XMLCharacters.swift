@@ -51,7 +51,7 @@ enum XMLCharacters {
     }
 
     /// Returns `start` if no name begins there.
-    static func endOfName(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
+    static func endOfName(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
         var index = start
         while index < end {
             let byte = bytes[index]
@@ -60,7 +60,7 @@ enum XMLCharacters {
                 index += 1
                 continue
             }
-            let (scalar, width) = scalar(bytes, index, end)
+            let (scalar, width) = scalar(bytes, at: index, to: end)
             guard isName(scalar, isStart: index == start) else { return index }
             index += width
         }
@@ -68,7 +68,7 @@ enum XMLCharacters {
     }
 
     /// The bytes must be valid UTF-8 beyond ASCII.
-    private static func scalar(_ bytes: [UInt8], _ index: Int, _ end: Int) -> (UInt32, Int) {
+    private static func scalar(_ bytes: [UInt8], at index: Int, to end: Int) -> (UInt32, Int) {
         let first = UInt32(bytes[index])
         let width = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
         guard index + width <= end else { return (0, 1) }
@@ -89,7 +89,7 @@ enum XMLCharacters {
 
     static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
-        return !bytes.isEmpty && endOfName(bytes, 0, bytes.count) == bytes.count
+        return !bytes.isEmpty && endOfName(bytes, from: 0, to: bytes.count) == bytes.count
     }
 }
 

@@ -23,7 +23,7 @@ struct DiskContent: ~Copyable {
 
     /// Returns nil if any part of the file is damaged. `open` decrypts a part.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
-        guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
+        guard let (head, body) = memory.withSpan({ Self.content($0, digest: digest, open: open) }) else { return nil }
         return switch body {
         case .copied(let data): CacheEntry(head: head, body: HTTPBody(data))
         case .inPlace(let range): CacheEntry(head: head, body: HTTPBody(memory.data(range)))
@@ -31,21 +31,21 @@ struct DiskContent: ~Copyable {
     }
 
     private static func content(
-        _ bytes: Span<UInt8>, _ digest: [UInt8], _ open: ((Data) throws -> Data)?
+        _ bytes: Span<UInt8>, digest: [UInt8], open: ((Data) throws -> Data)?
     ) -> (CacheEntryHead, Body)? {
         guard let format = DiskFormat(bytes, digest: digest, fileLength: Int64(bytes.count)),
-            let head = head(bytes.extracting(DiskFormat.prefixLength..<format.bodyStart), format, open)
+            let head = head(bytes.extracting(DiskFormat.prefixLength..<format.bodyStart), format: format, open: open)
         else { return nil }
         if open == nil, format.bodyLength >= ownedLength,
             let range = format.payload(bytes, at: format.bodyStart, number: 0), range.upperBound + 8 == bytes.count
         {
             return Int64(range.count) == format.bodyLength ? (head, .inPlace(range)) : nil
         }
-        return copiedBody(bytes, format, open).map { (head, .copied($0)) }
+        return copiedBody(bytes, format: format, open: open).map { (head, .copied($0)) }
     }
 
     private static func head(
-        _ slots: Span<UInt8>, _ format: DiskFormat, _ open: ((Data) throws -> Data)?
+        _ slots: Span<UInt8>, format: DiskFormat, open: ((Data) throws -> Data)?
     ) -> CacheEntryHead? {
         guard let found = format.head(in: slots) else { return nil }
         let bytes = slots.extracting(found.range)
@@ -54,7 +54,7 @@ struct DiskContent: ~Copyable {
     }
 
     private static func copiedBody(
-        _ bytes: Span<UInt8>, _ format: DiskFormat, _ open: ((Data) throws -> Data)?
+        _ bytes: Span<UInt8>, format: DiskFormat, open: ((Data) throws -> Data)?
     ) -> Data? {
         var body = Data()
         body.reserveCapacity(Int(format.bodyLength))

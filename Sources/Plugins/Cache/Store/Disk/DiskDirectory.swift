@@ -64,7 +64,7 @@ final class DiskDirectory: Sendable {
 
     /// Records a use of a file. If the last recorded use is less than a minute old, records this use only before the
     /// next eviction.
-    func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
+    func use(_ digest: [UInt8], file: borrowing DiskFile, status: DiskFile.Status) {
         let now = nextUse()
         let isRecent = status.used <= now && status.used > now - Self.useInterval
         let word = digest.withSpan { $0.littleEndian(at: 0, as: UInt64.self) }
@@ -275,18 +275,19 @@ extension DiskDirectory {
     private func evict(bytes: Int64) -> Bool {
         do {
             return try withLockedUsage { state, usage throws(DiskFile.Failure) in
-                evict(bytes, &usage, &state.candidates)
+                evict(bytes, from: &usage, among: &state.candidates)
             }
         } catch {
             // Without the usage file, the next process counts the files.
             var (usage, candidates) = (DiskUsage(), [EvictionCandidate]())
-            let hasEvicted = evict(bytes, &usage, &candidates)
+            let hasEvicted = evict(bytes, from: &usage, among: &candidates)
             DiskFile.remove(root + "/usage")
             return hasEvicted
         }
     }
 
-    private func evict(_ bytes: Int64, _ usage: inout DiskUsage, _ candidates: inout [EvictionCandidate]) -> Bool {
+    private func evict(_ bytes: Int64, from usage: inout DiskUsage, among candidates: inout [EvictionCandidate]) -> Bool
+    {
         recordUses()
         var (freed, scans) = (Int64(0), 0)
         while freed < bytes {

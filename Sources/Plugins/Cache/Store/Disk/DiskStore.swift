@@ -87,13 +87,13 @@ public final class DiskStore: CacheStore {
             guard let content = try DiskContent(file, length: Int(status.size)),
                 let entry = content.entry(digest: digest, open: seal?.open)
             else { return nil }
-            files.use(digest, file, status)
+            files.use(digest, file: file, status: status)
             return entry
         }
         guard let (format, _, data) = try current(of: file, status, digest), let opened = try? opened(data),
             let head = CacheEntryHead(encoded: opened)
         else { return nil }
-        files.use(digest, file, status)
+        files.use(digest, file: file, status: status)
         let source = DiskBodySource(file, format, offset: Int64(format.bodyStart), open: seal?.open) { [files] in
             try? files.remove(digest)
         }
@@ -120,7 +120,7 @@ public final class DiskStore: CacheStore {
                 try files.makeTemporary()
             }
             do {
-                try await write(head, entry.body, digest, to: temporary)
+                try await write(head, body: entry.body, digest: digest, to: temporary)
                 let isInstalled: Bool
                 if let old {
                     // The lock excludes other updates. After a removal or replacement, `file` is no longer at its path.
@@ -156,7 +156,7 @@ public final class DiskStore: CacheStore {
 
     @concurrent private static func refreshCandidates(_ files: DiskDirectory) async { files.refreshCandidates() }
 
-    private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
+    private func write(_ head: Data, body: HTTPBody, digest: [UInt8], to path: String) async throws {
         let file = try DiskFile(opening: path)
         // Rewriting a whole short entry is as fast as writing a new head.
         let hasRoom = body.length.map { $0 > Self.rewrittenLength } ?? true
