@@ -1,7 +1,17 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one request. `respond(storing:)` applies RFC 9111, and `respondTimed()` applies the app's own policy.
+/// Handles one request. `respondTimed()` applies the app's own policy, and `respond(storing:)` applies RFC 9111:
+///
+/// 1. `sendUnsafe` sends a request whose method isn't safe. `invalidate` removes the stored responses that it changed.
+/// 2. `begin` checks whether the request may use the cache, and creates the lookup with the key and the directives.
+/// 3. `searchAtOnce` or `search` finds the candidate, which is the stored response for the key and the `Vary` fields.
+/// 4. `respond(from:)` decides about the candidate. If it's fresh enough, `serve` returns it. This is a hit.
+/// 5. Otherwise, if `mustNotSend` finds that the request must not be sent, the caller gets an error or a 504.
+/// 6. `validate` asks the server about the candidate. With `share`, concurrent requests wait for one validation.
+/// 7. After a 304, `freshen` updates the candidate, and `serveConfirmed` returns it. After a failure, `stale` may.
+/// 8. Without a candidate, `forward` sends the request.
+/// 9. `storeResponse` stores a new response, unless `isRefused` finds a rule against it.
 ///
 /// This type is a class, because a struct would enlarge async frames.
 final class CacheHandler: Sendable {
