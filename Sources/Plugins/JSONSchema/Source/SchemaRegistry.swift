@@ -193,71 +193,83 @@ final class SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Returns the resource that the schema belongs to.
+    /// Returns the resource that the schema belongs to, and registers the schema's identifiers in it.
     func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
-        let document = documents[location.document]
-        var resource = outer
-        var draft = resources[outer].vocabulary.draft
-        let isRoot = resources[outer].root == location
-        // Draft 7 ignores `$id` next to `$ref`.
-        if let value = document.member(location.value, "$id"),
-            draft != .draft7 || document.member(location.value, "$ref") == nil
-        {
-            let here = SchemaLocation(document: location.document, value: value)
-            guard let text = document.string(value) else {
-                throw fault(.invalidKeyword, at: here, reason: "expected a string")
-            }
-            try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
-            let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
-            if let fragment, !fragment.isEmpty {
-                if draft != .draft7 {
-                    throw fault(.invalidKeyword, at: here, reason: "expected a URI without a fragment")
-                }
-                resources[outer].anchors[fragment] = location
-            }
-            if !text.hasPrefix("#"), !(isRoot && uri == resources[outer].uri) {
-                if isRoot {
-                    resources[outer].uri = uri
-                    if byURI[uri] == nil { byURI[uri] = outer }
-                } else {
-                    let vocabulary = try vocabulary(of: location) ?? resources[outer].vocabulary
-                    draft = vocabulary.draft
-                    if let known = byURI[uri], resources[known].root != location,
-                        resources[known].root.document == location.document
-                    {
-                        throw fault(.invalidKeyword, at: here, reason: "another schema has this URI")
-                    }
-                    resource = try makeResource(uri, at: location, vocabulary: vocabulary)
-                }
-            }
-        }
-        if draft == .draft7 { return resource }
-        for (keyword, isDynamic) in [("$anchor", false), ("$dynamicAnchor", true)] {
-            if isDynamic, draft != .draft2020_12 { continue }
-            guard let value = document.member(location.value, keyword) else { continue }
-            let here = SchemaLocation(document: location.document, value: value)
-            guard let name = document.string(value), Self.isAnchor(name) else {
-                throw fault(
-                    .invalidKeyword, at: here, reason: "expected a name of letters, digits, \"-\", \"_\" and \".\"")
-            }
-            if let other = resources[resource].anchors[name], other != location {
-                throw fault(.invalidKeyword, at: here, reason: "another schema of this resource has this anchor")
-            }
-            try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
-            resources[resource].anchors[name] = location
-            if isDynamic { resources[resource].dynamicAnchors[name] = location }
-        }
-        if draft == .draft2019_09, let value = document.member(location.value, "$recursiveAnchor") {
-            guard document.values[value].kind == .true || document.values[value].kind == .false else {
-                throw fault(
-                    .invalidKeyword, at: SchemaLocation(document: location.document, value: value),
-                    reason: "expected a boolean")
-            }
-            if document.values[value].kind == .true, resources[resource].root == location {
-                resources[resource].dynamicAnchors[Self.recursiveAnchor] = location
-            }
+        let resource = try takeID(of: location, in: outer)
+        switch resources[resource].vocabulary.draft {
+        case .draft7: break
+        case .draft2019_09:
+            try takeAnchor("$anchor", of: location, in: resource)
+            try takeRecursiveAnchor(of: location, in: resource)
+        case .draft2020_12:
+            try takeAnchor("$anchor", of: location, in: resource)
+            try takeAnchor("$dynamicAnchor", of: location, in: resource, isDynamic: true)
         }
         return resource
+    }
+
+    /// Returns the resource that `$id` names, or the outer resource without one. In draft 7, `$id` can also be an
+    /// anchor.
+    private func takeID(of location: SchemaLocation, in outer: Int) throws(JSONSchemaError) -> Int {
+        let document = documents[location.document]
+        let isDraft7 = resources[outer].vocabulary.draft == .draft7
+        guard let value = document.member(location.value, "$id") else { return outer }
+        // Draft 7 ignores `$id` next to `$ref`.
+        if isDraft7, document.member(location.value, "$ref") != nil { return outer }
+        let here = SchemaLocation(document: location.document, value: value)
+        guard let text = document.string(value) else {
+            throw fault(.invalidKeyword, at: here, reason: "expected a string")
+        }
+        try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
+        let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
+        if let fragment, !fragment.isEmpty {
+            if !isDraft7 { throw fault(.invalidKeyword, at: here, reason: "expected a URI without a fragment") }
+            resources[outer].anchors[fragment] = location
+        }
+        if text.hasPrefix("#") { return outer }
+        if resources[outer].root == location {
+            resources[outer].uri = uri
+            if byURI[uri] == nil { byURI[uri] = outer }
+            return outer
+        }
+        let vocabulary = try vocabulary(of: location) ?? resources[outer].vocabulary
+        if let known = byURI[uri], resources[known].root != location,
+            resources[known].root.document == location.document
+        {
+            throw fault(.invalidKeyword, at: here, reason: "another schema has this URI")
+        }
+        return try makeResource(uri, at: location, vocabulary: vocabulary)
+    }
+
+    private func takeAnchor(
+        _ keyword: String, of location: SchemaLocation, in resource: Int, isDynamic: Bool = false
+    ) throws(JSONSchemaError) {
+        let document = documents[location.document]
+        guard let value = document.member(location.value, keyword) else { return }
+        let here = SchemaLocation(document: location.document, value: value)
+        guard let name = document.string(value), Self.isAnchor(name) else {
+            throw fault(
+                .invalidKeyword, at: here, reason: "expected a name of letters, digits, \"-\", \"_\" and \".\"")
+        }
+        if let other = resources[resource].anchors[name], other != location {
+            throw fault(.invalidKeyword, at: here, reason: "another schema of this resource has this anchor")
+        }
+        try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
+        resources[resource].anchors[name] = location
+        if isDynamic { resources[resource].dynamicAnchors[name] = location }
+    }
+
+    private func takeRecursiveAnchor(of location: SchemaLocation, in resource: Int) throws(JSONSchemaError) {
+        let document = documents[location.document]
+        guard let value = document.member(location.value, "$recursiveAnchor") else { return }
+        guard document.values[value].kind == .true || document.values[value].kind == .false else {
+            throw fault(
+                .invalidKeyword, at: SchemaLocation(document: location.document, value: value),
+                reason: "expected a boolean")
+        }
+        if document.values[value].kind == .true, resources[resource].root == location {
+            resources[resource].dynamicAnchors[Self.recursiveAnchor] = location
+        }
     }
 
     private static func isAnchor(_ name: String) -> Bool {
