@@ -166,10 +166,11 @@ extension DownloadRun {
         decodes: Bool = false
     ) async throws {
         guard let first = file.part(start)?.next else { return response.body.cancel() }
-        let length = end.map { $0 - first }
-        let limit = decodes && length == nil ? options.maximumDecodedBytes : .max
-        var content = decodes && length == nil ? nil : ContentDigestCheck(response)
-        var (skip, written) = (skipping, Int64(0))
+        let isMeasured = end != nil || !decodes
+        var received = ReceivedBody(
+            skipping: skipping, length: end.map { $0 - first },
+            maximumDecoded: isMeasured ? nil : options.maximumDecodedBytes,
+            digest: isMeasured ? ContentDigestCheck(response) : nil)
         var flushing = Flushing(exchange.time.now)
         defer { file.count() }
         // If the request can't be repeated for the rest of the body, a pause doesn't end the request. It only stops
@@ -189,25 +190,10 @@ extension DownloadRun {
                         meter.set(.paused)
                         try await control.waitUntilResumed()
                     }
-                    var chunk = chunk
-                    content?.update(chunk)
-                    if skip > 0 {
-                        let count = min(skip, Int64(chunk.count))
-                        skip -= count
-                        chunk = chunk.dropFirst(Int(count))
-                        if chunk.isEmpty { continue }
-                    }
-                    written += Int64(chunk.count)
-                    if let length, written > length {
-                        throw ErrandError(
-                            .invalidResponse, "received more than the \(length) bytes that were announced")
-                    }
-                    if written > limit {
-                        throw TransferError(
-                            .tooLarge, "the decoded file is larger than maximumDecodedBytes (\(limit) bytes)")
-                    }
+                    let index = first + received.count
+                    guard let chunk = try received.take(chunk) else { continue }
                     let count = try file.write(chunk, part: start)
-                    digest.update(chunk.prefix(count), at: first + written - Int64(chunk.count))
+                    digest.update(chunk.prefix(count), at: index)
                     meter.add(Int64(count))
                     if end != nil, isCut() { break }
                     try flushing.add(count, to: file, exchange.time)
@@ -218,17 +204,56 @@ extension DownloadRun {
             throw error
         }
         if end != nil, isCut() { return response.body.cancel() }
-        if let length, written < length {
+        try received.checkLength(of: response)
+        if end == nil { file.end(at: first + received.count) }
+        try received.digest?.check()
+    }
+}
+
+/// Checks the length of a body while it arrives. Skips the bytes that the file already has.
+private struct ReceivedBody {
+    private(set) var digest: ContentDigestCheck?
+    /// The number of bytes after the skipped bytes.
+    private(set) var count: Int64 = 0
+    private var skip: Int64
+    private let length: Int64?
+    private let maximumDecoded: Int64?
+
+    init(skipping skip: Int64, length: Int64?, maximumDecoded: Int64?, digest: ContentDigestCheck?) {
+        (self.skip, self.length, self.maximumDecoded, self.digest) = (skip, length, maximumDecoded, digest)
+    }
+
+    /// Returns the bytes to write, or nil if all bytes of the chunk are skipped.
+    mutating func take(_ chunk: Data) throws -> Data? {
+        var chunk = chunk
+        digest?.update(chunk)
+        if skip > 0 {
+            let skipped = min(skip, Int64(chunk.count))
+            skip -= skipped
+            chunk = chunk.dropFirst(Int(skipped))
+            if chunk.isEmpty { return nil }
+        }
+        count += Int64(chunk.count)
+        if let length, count > length {
+            throw ErrandError(.invalidResponse, "received more than the \(length) bytes that were announced")
+        }
+        if let maximumDecoded, count > maximumDecoded {
+            throw TransferError(
+                .tooLarge, "the decoded file is larger than maximumDecodedBytes (\(maximumDecoded) bytes)")
+        }
+        return chunk
+    }
+
+    func checkLength(of response: HTTPResponse) throws {
+        if let length, count < length {
             throw ErrandError(
-                .truncated, "received \(written) bytes, but \(length) bytes were announced", response: response)
+                .truncated, "received \(count) bytes, but \(length) bytes were announced", response: response)
         }
         if skip > 0 {
             throw ErrandError(
                 .truncated, "the response's body is \(skip) bytes shorter than the partial file on disk",
                 response: response)
         }
-        if end == nil { file.end(at: first + written) }
-        try content?.check()
     }
 }
 
