@@ -63,35 +63,9 @@ public struct HedgeFilter: Filter {
             return response
         }
         let race = HedgeRace(first)
-        Task {
-            let outcome = await first.task.result
-            let isGood = Self.isGood(outcome)
-            if race.finish(outcome, of: 0, isGood: isGood), case .success(let response) = outcome,
-                Self.isSample(response)
-            {
-                history.add(start.duration(to: time.now))
-            }
-        }
-        let timer = Task {
-            // A request as slow as the threshold isn't hedged yet. If the budget is used up, check again later.
-            var elapsed = delay
-            while true {
-                let instant = start.advanced(by: elapsed + .microseconds(1))
-                guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
-                if history.spend() { break }
-                exchange.note("hedge", "skipped: the host's budget is used up after \(duration: elapsed)")
-                elapsed = (elapsed * 2).bounded
-            }
-            let second = race.start {
-                exchange.note("hedge", "a second request, because there is no response after \(duration: elapsed)")
-                return HedgedRequest(exchange, next)
-            }
-            guard let second else { return history.refund() }
-            let outcome = await second.task.result
-            let isGood = Self.isGood(outcome)
-            // The first request would have taken at least as long.
-            if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
-        }
+        let hedge = Hedge(exchange: exchange, next: next, start: start, history: history, race: race)
+        Task { await hedge.follow(first) }
+        let timer = Task { await hedge.sendSecond(after: delay) }
         defer { timer.cancel() }
         let result: HedgeRace.Outcome
         do { result = .success(try await race.value()) } catch { result = .failure(error) }
@@ -109,13 +83,63 @@ public struct HedgeFilter: Filter {
     /// Two requests would write the same file.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
-    private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
+    fileprivate static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
         guard case .success(let response) = outcome else { return false }
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    private static func isSample(_ response: HTTPResponse) -> Bool {
+    fileprivate static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
+    }
+}
+
+/// The work for one request that may be hedged. It runs in tasks, while the filter waits for the race's value.
+private struct Hedge: Sendable {
+    let exchange: Exchange
+    let next: Next
+    let start: ContinuousClock.Instant
+    let history: HedgeHistory
+    let race: HedgeRace
+
+    private var elapsed: Duration { start.duration(to: exchange.time.now) }
+
+    /// Passes the first request's outcome to the race.
+    func follow(_ first: HedgedRequest) async {
+        let outcome = await first.task.result
+        let isGood = HedgeFilter.isGood(outcome)
+        if race.finish(outcome, of: 0, isGood: isGood), case .success(let response) = outcome,
+            HedgeFilter.isSample(response)
+        {
+            history.add(elapsed)
+        }
+    }
+
+    /// Sends a second request if the race isn't decided after the delay, and passes its outcome to the race.
+    func sendSecond(after delay: Duration) async {
+        guard let wait = await waitForBudget(after: delay) else { return }
+        let second = race.start {
+            exchange.note("hedge", "a second request, because there is no response after \(duration: wait)")
+            return HedgedRequest(exchange, next)
+        }
+        guard let second else { return history.refund() }
+        let outcome = await second.task.result
+        let isGood = HedgeFilter.isGood(outcome)
+        // The first request would have taken at least as long.
+        if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(elapsed) }
+    }
+
+    /// Waits until the delay is over and the host's budget allows a second request. Returns how long the request has
+    /// taken by then, or nil if the race was decided meanwhile.
+    private func waitForBudget(after delay: Duration) async -> Duration? {
+        var wait = delay
+        while true {
+            // A request as slow as the threshold isn't hedged yet. If the budget is used up, check again later.
+            let instant = start.advanced(by: wait + .microseconds(1))
+            guard (try? await exchange.time.sleep(until: instant)) != nil, !race.isDecided else { return nil }
+            if history.spend() { return wait }
+            exchange.note("hedge", "skipped: the host's budget is used up after \(duration: wait)")
+            wait = (wait * 2).bounded
+        }
     }
 }
 
