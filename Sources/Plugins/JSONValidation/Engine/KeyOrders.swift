@@ -48,6 +48,7 @@ struct KeyOrders {
         let others = word ^ 0x2222_2222_2222_2222
         let quotes = (others &- 0x0101_0101_0101_0101) & ~others & 0x8080_8080_8080_8080
         let key = word & ((quotes & (0 &- quotes)) >> 7 &- 1)
+        // Fibonacci hashing: the highest bits of the product depend on all bytes of the key.
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
