@@ -4,7 +4,8 @@ public import ErrandEssentials
 /// all three forms.
 public enum HTTPDate {
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
-    /// names in any case. Returns nil for other text. The weekday doesn't have to match the date.
+    /// names in any case. In the first form, the day may be a single digit, as some servers write it. Returns nil for
+    /// other text. The weekday doesn't have to match the date.
     ///
     /// - Parameters:
     ///   - text: The field value.
@@ -41,9 +42,9 @@ public enum HTTPDate {
     /// Parses the preferred form, after the comma.
     private static func fixed(_ text: ArraySlice<UInt8>) -> Date? {
         var cursor = Cursor(text)
-        guard cursor.skip(" "), let day = cursor.number(2), cursor.skip(" "), let month = cursor.month(),
-            cursor.skip(" "), let year = cursor.number(4), cursor.skip(" "), let clock = cursor.clock(),
-            cursor.skip(" GMT"), cursor.isAtEnd
+        guard cursor.skip(" "), let day = cursor.number(2) ?? cursor.number(1), cursor.skip(" "),
+            let month = cursor.month(), cursor.skip(" "), let year = cursor.number(4), cursor.skip(" "),
+            let clock = cursor.clock(), cursor.skip(" GMT"), cursor.isAtEnd
         else { return nil }
         return date(year, month, day, second: clock)
     }
