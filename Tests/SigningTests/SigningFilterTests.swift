@@ -161,6 +161,40 @@ import Testing
         #expect(stub.received.count == 1)
     }
 
+    @Test(
+        "if several requests are refused because of the clock, each of them is signed again",
+        arguments: [-3600.0, 3600])
+    func concurrentSkew(difference: Double) async throws {
+        let (time, gate) = (ManualTimeSource(), Gate())
+        let stub = StubTransport { request in
+            let now = time.date.addingTimeInterval(difference)
+            let verified = try? await Self.verifier().verify(SignableMessage(request), at: now)
+            if verified != nil { return .status(200) }
+            try await gate.wait()
+            return StubResponse(status: 401, headers: [.date: HTTPDate.format(now)])
+        }
+        let agent = NetworkAgent(stub, time: time, .signing(try Self.signer()))
+        let tasks = (0..<5).map { _ in Task { try await agent.send(Call<Void>(.post, "a", body: .text("x"))) } }
+        try await gate.reached(by: 5)
+        time.advance(by: .seconds(2))
+        gate.open()
+        for task in tasks { _ = try await task.value }
+        #expect(stub.received.count == 10)
+    }
+
+    @Test("a slow refusal isn't a difference of clocks after the clock was learned")
+    func slowRefusal() async throws {
+        let url = address("https://api.example.com/")
+        let (clocks, start) = (ServerClocks(), Date(timeIntervalSince1970: 1_000_000_000))
+        func refusal(_ date: Date) -> HTTPResponse {
+            HTTPResponse(url: url, status: 401, headers: [.date: HTTPDate.format(date)])
+        }
+        #expect(clocks.learn(from: refusal(start + 3600), to: url, signedAt: start, now: start))
+        let signed = clocks.date(of: url, now: start + 1)
+        #expect(!clocks.learn(from: refusal(start + 3660), to: url, signedAt: signed, now: start + 60))
+        #expect(clocks.learn(from: refusal(start + 3660), to: url, signedAt: start, now: start + 60))
+    }
+
     @Test("a server that always refuses with another date gets only two requests") func endlessSkew() async throws {
         let time = ManualTimeSource()
         let stub = StubTransport { _ in

@@ -25,7 +25,22 @@ public final class ServerClocks: Sendable {
     private static let longest = 50 * 365 * 86400.0
     private static let maximumOrigins = 64
 
-    private let known = Mutex<[String: Double]>([:])
+    private struct Clock {
+        /// The seconds by which the server's clock is ahead of the device's clock.
+        var offset: Double
+        /// The offset before this one.
+        var earlier: Double
+        /// When this offset was learned, by the device's clock.
+        var learned: Date
+
+        /// Whether a signature's date is from before this offset was learned. Such a date is too late only if the offset
+        /// has grown.
+        func isNewer(than signedAt: Date, tolerance: Double) -> Bool {
+            offset - earlier > tolerance && signedAt.addingTimeInterval(-earlier) <= learned
+        }
+    }
+
+    private let known = Mutex<[String: Clock]>([:])
 
     /// Creates an object that doesn't know any clocks.
     public init() {}
@@ -33,14 +48,15 @@ public final class ServerClocks: Sendable {
     /// Returns the current date by a server's clock, or `now` if that clock is unknown.
     public func date(of url: URL, now: Date) -> Date {
         let origin = URLSyntax.origin(of: url)
-        return now.addingTimeInterval(known.withLock { $0[origin] ?? 0 })
+        return now.addingTimeInterval(known.withLock { $0[origin]?.offset ?? 0 })
     }
 
     /// Learns a server's clock from a response that refused a signature. Returns `true` if the clock differs, so the
     /// server may accept a new signature with a corrected date.
     ///
     /// The clock differs if the response's `Date` is more than a second before the signature's date, or more than five
-    /// seconds after the date that the known clock shows.
+    /// seconds after the date that the known clock shows. The signature's date can also be from before this object
+    /// learned the clock, if another request was refused in the meantime.
     ///
     /// - Parameters:
     ///   - response: The refusal. A response from a cache, with an `Age`, is ignored.
@@ -48,18 +64,21 @@ public final class ServerClocks: Sendable {
     ///   - signedAt: The date in the signature, from before the request was sent.
     ///   - now: The current date, by the device's clock.
     public func learn(from response: HTTPResponse, to url: URL, signedAt: Date, now: Date) -> Bool {
-        guard let theirs = response.headers.serverDate(now: now),
-            signedAt.timeIntervalSince(theirs) > Self.longestLead
-                || theirs.timeIntervalSince(date(of: url, now: now)) > Self.tolerance,
-            abs(theirs.timeIntervalSince(now)) < Self.longest
+        guard let theirs = response.headers.serverDate(now: now), abs(theirs.timeIntervalSince(now)) < Self.longest
         else { return false }
         let origin = URLSyntax.origin(of: url)
-        // The `Date` field doesn't contain fractions, so the server's clock is half a second ahead of it on average.
-        let offset = theirs.timeIntervalSince(now) + 0.5
-        known.withLock { known in
-            if known[origin] == nil, known.count >= Self.maximumOrigins { known.removeAll() }
-            known[origin] = offset
+        let isAhead = signedAt.timeIntervalSince(theirs) > Self.longestLead
+        return known.withLock { known in
+            let clock = known[origin]
+            let offset = clock?.offset ?? 0
+            guard isAhead || theirs.timeIntervalSince(now.addingTimeInterval(offset)) > Self.tolerance else {
+                return clock?.isNewer(than: signedAt, tolerance: Self.tolerance) == true
+                    && theirs.timeIntervalSince(signedAt) > Self.tolerance
+            }
+            if clock == nil, known.count >= Self.maximumOrigins { known.removeAll() }
+            // The `Date` field doesn't contain fractions, so the server's clock is half a second ahead of it on average.
+            known[origin] = Clock(offset: theirs.timeIntervalSince(now) + 0.5, earlier: offset, learned: now)
+            return true
         }
-        return true
     }
 }
