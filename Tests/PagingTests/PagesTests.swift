@@ -276,6 +276,7 @@ import Testing
         typealias Output = [Int]
         var page = PagePosition.link()
         var first = "numbers"
+        var redirects: RedirectPolicy? = RedirectPolicy(allowsInsecure: true)
         var path: String { page.path(first) }
         var authorization: Authorization? { .bearer("canary") }
         var headers: HTTPHeaders {
@@ -323,6 +324,29 @@ import Testing
             for _ in urls { try await controller.next() }
             #expect(stub.received.map(secrets) == expected + expected.dropFirst(2) + expected)
         }
+    }
+
+    @Test("a next link from https to http isn't followed, like a redirect, unless the redirect policy allows it")
+    func insecureLink() async throws {
+        let urls = ["https://api.example.com/numbers", "https://api.example.com/2", "http://api.example.com/3"]
+        let stub = linked(urls)
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let error = await #expect(throws: ErrandError.self) {
+            for try await _ in agent.pages(of: GetOwn(redirects: nil)) {}
+        }
+        #expect(error?.code == .redirectFailed && stub.received.count == 2)
+        let calls = PageList(.link()) { page in Call<[Int]>(.get, page.path("numbers")) }
+        await #expect(throws: ErrandError.self) { for try await _ in agent.pages(of: calls) {} }
+        #expect(stub.received.count == 4)
+        agent.configure { $0.redirects.allowsInsecure = true }
+        for try await _ in agent.pages(of: GetOwn(redirects: nil)) {}
+        #expect(stub.received.suffix(3).map(secrets) == [3, 3, 0])
+        agent.configure { configuration in
+            configuration.redirects.allowsInsecure = false
+            configuration.trustedOrigins = ["http://api.example.com"]
+        }
+        for try await _ in agent.pages(of: calls) {}
+        #expect(stub.received.count == 10)
     }
 
     @Test("a redirect of the first page doesn't make its target the list's own origin")

@@ -1,3 +1,4 @@
+import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
@@ -17,7 +18,10 @@ struct RequestBuilder {
             var complete = complete
             complete.body = try complete.body.resolved(by: settings.encoder)
             var trust = OriginTrust(isTrusted: settings.trusts(complete.url))
-            if !trust.isTrusted, tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
+            if !trust.isTrusted {
+                try check(request, tags, leadingTo: complete.url)
+                if tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
+            }
             return (complete, trust)
         }
         let encoding = request.parameterEncoding
@@ -45,6 +49,7 @@ struct RequestBuilder {
         var headers = settings.headers
         let own = request.headers
         let trust = addCredentials(of: request, own, tags, for: url, to: &headers)
+        if !trust.isTrusted { try check(request, tags, leadingTo: url.url) }
         if let type = contentType(of: body, own, headers) {
             headers.set(.contentType, type)
         }
@@ -55,6 +60,16 @@ struct RequestBuilder {
         let http = try build(request, tags).http
         try http.validate()
         return http
+    }
+
+    /// Throws if a server's link leads from https to http, unless the redirect policy allows that.
+    private func check(_ request: some Request, _ tags: Tags, leadingTo url: URL) throws {
+        guard let source = tags[LinkSource.self], source.scheme?.lowercased() == "https",
+            url.scheme?.lowercased() == "http", !(request.redirects ?? settings.redirects).allowsInsecure
+        else { return }
+        throw ErrandError(
+            .redirectFailed,
+            "the redirect policy doesn't allow a link from https to \(URLSyntax.quoted(url.absoluteString))")
     }
 
     /// An untrusted origin doesn't receive the agent's authorization, sensitive headers and `Host`. It receives the

@@ -95,6 +95,9 @@ public enum LiveStream: TagKey {
 /// cookies, unless the agent trusts that origin. A filter that vouches for the origin restores them with
 /// `exchange.trustOrigin()`, along with the agent's secrets.
 ///
+/// If a server chose an http URL and this URL is an https URL, the request throws ``ErrandError/Code/redirectFailed``,
+/// unless the redirect policy allows it (`allowsInsecure`) or the agent trusts the http origin.
+///
 /// ```swift
 /// var options = CallOptions()
 /// options.tags[LinkSource.self] = response.url

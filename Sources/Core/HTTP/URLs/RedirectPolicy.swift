@@ -7,8 +7,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// ``ErrandError/Code/redirectFailed``. With 0, redirects aren't followed, and the 3xx is the final response.
     /// Defaults to 20.
     public var maximumHops: Int
-    /// Whether https may redirect to http. Defaults to false: such a redirect throws
-    /// ``ErrandError/Code/redirectFailed``.
+    /// Whether https may redirect to http, or link to it with a "next" link. Defaults to false: such a redirect or link
+    /// throws ``ErrandError/Code/redirectFailed``.
     public var allowsInsecure: Bool
 
     /// Creates a policy.
