@@ -148,6 +148,12 @@ import Darwin
         first.unlock()
     }
 
+    @Test("a file system that doesn't support locks is told from a file that can't be locked")
+    func withoutLocks() {
+        #expect([ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].allSatisfy(SystemFile.meansNoLocks))
+        #expect(![EWOULDBLOCK, EBADF, EIO, ENOENT, EINTR].contains(where: SystemFile.meansNoLocks))
+    }
+
     @Test("a full non-blocking pipe is waited for, or is a failure")
     func fullPipe() async throws {
         var ends: [Int32] = [0, 0]

@@ -203,8 +203,16 @@ extension SystemFile {
         if fchmod(descriptor, mode) != 0 { throw Failure("cannot be written", path) }
     }
 
+    /// Waits for the file's lock. Returns without the lock if the file system doesn't support locks.
     package func lock() throws(Failure) {
-        if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0 { throw Failure("cannot be locked", path) }
+        if uninterrupted({ flock(descriptor, LOCK_EX) }) != 0, !Self.meansNoLocks(errno) {
+            throw Failure("cannot be locked", path)
+        }
+    }
+
+    /// Whether a file system that doesn't support locks, such as some network shares, fails with this error.
+    package static func meansNoLocks(_ code: Int32) -> Bool {
+        [ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(code)
     }
 
     /// Takes the file's lock if possible. Returns false if another open file holds the lock, and true if the file
