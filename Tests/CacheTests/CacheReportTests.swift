@@ -139,4 +139,25 @@ import Testing
         texts.append(try await f.text(get()))
         #expect(texts == ["1", "2", "3", "4"])
     }
+
+    @Test(
+        "a URL is one resource in every spelling of its origin, and a POST in one spelling invalidates it in all",
+        arguments: [
+            "https://EXAMPLE.com", "HTTPS://example.com", "https://example.com:443", "https://Example.com:",
+            "https://example.com:0443",
+        ])
+    func spellings(origin: String) async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=60"])
+        for (read, written) in [("feed", "\(origin)/feed"), ("\(origin)/feed", "feed")] {
+            let first = try await f.text(get("feed"))
+            #expect(try await f.text(get("\(origin)/feed")) == first)
+            _ = try await f.text(get(written, method: .post))
+            #expect(try await f.text(get(read)) != first)
+        }
+        var timed = Get("feed")
+        let stored = try await f.text(timed)
+        timed.path = "\(origin)/feed"
+        #expect(try await f.text(timed) == stored)
+    }
 }

@@ -69,6 +69,19 @@ struct KeyTests {
         #expect(try key(headers: ["Authorization": "a"], hasPartition: true) == key(hasPartition: true))
     }
 
+    @Test(
+        "the key has one spelling of a URL's scheme, host and port, and leaves the rest unchanged",
+        arguments: [
+            ("HTTP://Example.COM:80/A?B#c", "http://example.com/A?B"), ("https://a.test:8443/", "https://a.test:8443/"),
+            ("https://A.test:08443/", "https://a.test:8443/"), ("https://a.test:80/:443", "https://a.test:80/:443"),
+            ("http://[FE80::1]:80/", "http://[fe80::1]/"), ("http://[::1]/A:b", "http://[::1]/A:b"),
+            ("https://a.test:?X", "https://a.test?X"), ("https://a.test:443", "https://a.test"),
+            ("https://a.test/%41?u=HTTP://B.test:443/", "https://a.test/%41?u=HTTP://B.test:443/"),
+        ])
+    func origins(text: String, expected: String) throws {
+        #expect(CacheKeyBuilder.url(try #require(URL(string: text))) == expected)
+    }
+
     @Test("volatile parameters are dropped from query and form")
     func dropping() throws {
         let rule = CacheKeyPolicy.standard.dropping("t", "a b")

@@ -153,15 +153,49 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
+    static func url(_ url: URL) -> String { canonical(withoutFragment(url.absoluteString)) }
 
     static func url(_ resource: URL?, of request: HTTPRequest) -> String {
-        withoutFragment(resource?.absoluteString ?? request.urlText)
+        canonical(withoutFragment(resource?.absoluteString ?? request.urlText))
     }
 
     private static func withoutFragment(_ text: String) -> String {
         guard let mark = text.withSpan({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
         return String(Substring(text.utf8.prefix(mark)))
+    }
+
+    /// Returns a URL whose scheme and host are in lower case, without an empty port or the scheme's own port (RFC 9110,
+    /// section 4.2.3). Otherwise, an unsafe request wouldn't invalidate responses of the same URL in another spelling.
+    private static func canonical(_ url: String) -> String {
+        guard let end = url.withSpan({ endOfUnusualOrigin($0) }) else { return url }
+        let rest = url.utf8.index(url.startIndex, offsetBy: end)
+        guard let slashes = url.firstRange(of: "://"), slashes.upperBound <= rest else { return url }
+        let scheme = url[..<slashes.lowerBound].lowercased()
+        var host = url[slashes.upperBound..<rest].lowercased()
+        if let colon = host.lastIndex(of: ":"), !host[colon...].contains("]") {
+            let digits = host[host.index(after: colon)...].drop { $0 == "0" }
+            host.removeSubrange(colon...)
+            if !digits.isEmpty, digits != (scheme == "https" ? "443" : "80") { host += ":" + digits }
+        }
+        return scheme + "://" + host + url[rest...]
+    }
+
+    /// Returns the end of a URL's authority, or nil if the scheme and the authority have neither an uppercase letter nor
+    /// a port.
+    private static func endOfUnusualOrigin(_ bytes: Span<UInt8>) -> Int? {
+        var (slashes, colons, isUnusual) = (0, 0, false)
+        for index in bytes.indices {
+            switch bytes[index] {
+            case UInt8(ascii: "/"):
+                slashes += 1
+                if slashes == 3 { return isUnusual || colons > 1 ? index : nil }
+            case UInt8(ascii: "?"): return isUnusual || colons > 1 ? index : nil
+            case UInt8(ascii: ":"): colons += 1
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): isUnusual = true
+            default: break
+            }
+        }
+        return isUnusual || colons > 1 ? bytes.count : nil
     }
 
     private static func add(_ word: String, _ value: String, to text: inout String) {

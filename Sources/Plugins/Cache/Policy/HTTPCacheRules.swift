@@ -41,19 +41,17 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// Returns the URL as spelled in the app's own request, or nil for another origin.
+    /// Returns the URL in the spelling of the keys, or nil for another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
         // Use the request's spelling, because the target is normalized.
-        let text = CacheKeyBuilder.url(target)
+        let (text, spelled) = (CacheKeyBuilder.url(target), CacheKeyBuilder.url(url))
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
-        if own.absoluteString == text { return CacheKeyBuilder.url(url) }
-        guard let ownEnd = try? URLSyntax.check(url.absoluteString), let end = try? URLSyntax.check(text) else {
-            return text
-        }
-        return String(Substring(url.absoluteString.utf8.prefix(ownEnd)) + Substring(text.utf8.dropFirst(end)))
+        if own.absoluteString == text { return spelled }
+        guard let ownEnd = try? URLSyntax.check(spelled), let end = try? URLSyntax.check(text) else { return text }
+        return String(Substring(spelled.utf8.prefix(ownEnd)) + Substring(text.utf8.dropFirst(end)))
     }
 
     enum Decision: Sendable, Hashable {
