@@ -220,4 +220,28 @@ import Testing
         proceed.open()
         #expect(try await waiting.value == "/private")
     }
+
+    @Test("a token that expired while the machine slept is refreshed before the next request")
+    func sleepingMachine() async throws {
+        let (service, time) = (Service(), ManualTimeSource(date: Self.epoch))
+        let session = AuthenticationSession(BearerToken("t1", expiry: Self.epoch + 3600)) { _ in
+            BearerToken(service.refresh(), expiry: time.date + 3600)
+        }
+        let agent = NetworkAgent(service.transport, time: time, .authentication(session))
+        _ = try await agent.text()
+        // Some systems' monotonic clocks stand still meanwhile.
+        time.date += 8 * 3600
+        for _ in 0..<2 { _ = try await agent.text() }
+        #expect(service.tokens == ["t1", "t2", "t2"].map { "Bearer \($0)" })
+    }
+
+    @Test("a challenge for a scheme that no credential has reaches the caller with its response, after one request")
+    func foreignChallenge() async throws {
+        let challenge = #"Digest realm="a", qop="auth,auth-int", nonce="n", stale=true, algorithm=SHA-256"#
+        let stub = StubTransport(.text("sign in", status: 401).header("WWW-Authenticate", challenge))
+        let agent = NetworkAgent(stub)
+        let error = try #require(await agent.failure() as? ErrandError)
+        #expect(error.code == .unacceptableStatus && error.response?.headers[.wwwAuthenticate] == challenge)
+        #expect(stub.received.count == 1)
+    }
 }

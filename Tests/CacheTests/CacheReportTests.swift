@@ -160,4 +160,91 @@ import Testing
         timed.path = "\(origin)/feed"
         #expect(try await f.text(timed) == stored)
     }
+
+    @Test("a URL that is longer than a file name is stored on disk")
+    func longURLs() async throws {
+        let directory = TemporaryDirectory()
+        let path = "feed?q=" + String(repeating: "a", count: 5000)
+        for sent in [1, 0] {
+            let f = Fixture(.disk(at: directory.url))
+            f.respond(["Cache-Control": "max-age=60"])
+            #expect(try await f.text(get(path)) == "1" && f.sent == sent)
+            #expect(try await f.text(get(path + "b")) == "2")
+            await f.cache.flush()
+        }
+    }
+
+    @Test("after a background validation that failed, the stale response is still served, and the next one renews it")
+    func failedInBackground() async throws {
+        let f = Fixture()
+        let isDown = Mutex(false)
+        let (time, count) = (f.time, Counter())
+        f.stub.on("*") { _ in
+            if isDown.withLock({ $0 }) { return .failure(ErrandError(.connectionLost, "gone")) }
+            return StubResponse.text("\(count.increment())").header("Date", httpDate(time.date))
+                .header("Cache-Control", "max-age=10, stale-while-revalidate=600")
+        }
+        #expect(try await f.text(get()) == "1")
+        for round in 1...3 {
+            f.time.advance(by: .seconds(20))
+            isDown.withLock { $0 = round < 3 }
+            #expect(try await f.text(get()) == "1")
+            try await eventually { f.notes.background.withLock { $0 } == round }
+        }
+        #expect(try await f.text(get()) == "2" && f.sent == 4)
+    }
+
+    @Test("a response that is accepted at any age is served without a network, also after a request has failed")
+    func offline() async throws {
+        let f = Fixture()
+        let isDown = Mutex(false)
+        f.stub.on("*") { _ in
+            if isDown.withLock({ $0 }) { return .failure(ErrandError(.cannotConnect, "offline")) }
+            return StubResponse.text("stored").header("Cache-Control", "max-age=0").header("ETag", "1632346287")
+        }
+        let offline = get("feed", ["Cache-Control": "only-if-cached, max-stale=7776000"])
+        _ = try await f.text(get())
+        #expect(try await f.text(offline) == "stored" && f.sent == 1)
+        isDown.withLock { $0 = true }
+        f.time.advance(by: .seconds(60))
+        await #expect(throws: ErrandError.self) { try await f.text(get()) }
+        for _ in 0..<2 { #expect(try await f.text(offline) == "stored" && f.sent == 2) }
+    }
+
+    @Test(
+        "a request that forbids sending isn't sent, even if it also demands a validation",
+        arguments: ["only-if-cached, no-cache", "no-cache, only-if-cached", "only-if-cached, max-age=0"])
+    func contradiction(directives: String) async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=60", "ETag": "\"a\""])
+        _ = try await f.text(get())
+        #expect(try await f.response(get("feed", ["Cache-Control": directives])).status == 504 && f.sent == 1)
+    }
+
+    @Test("a 200 to a validation comes from the network, and has no Age of the response that it replaces")
+    func newResponse() async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=10"])
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(5))
+        #expect(try await f.response(get()).headers[.age] == "5")
+        f.time.advance(by: .seconds(8))
+        let new = try await f.response(get())
+        #expect(new.data == Data("2".utf8) && !new.headers.contains(.age) && !new.source.isStored)
+        f.time.advance(by: .seconds(1))
+        #expect(try await f.response(get()).headers[.age] == "1")
+    }
+
+    @Test("a store works after all its entries were removed, in memory and on disk", arguments: [false, true])
+    func afterRemoval(isOnDisk: Bool) async throws {
+        let directory = TemporaryDirectory()
+        let store: any CacheStore = isOnDisk ? DiskStore(at: directory.url) : MemoryStore()
+        let f = Fixture(store)
+        f.respond(["Cache-Control": "max-age=60"])
+        for round in 1...3 {
+            for _ in 0..<2 { #expect(try await f.text(get()) == "\(round)") }
+            await f.cache.flush()
+            try await store.removeAll { _ in true }
+        }
+    }
 }

@@ -18,7 +18,7 @@ import Android
 struct EntityTagTests {
     @Test(
         "a tag is sent back with its original bytes, UTF-8 or not, also from disk",
-        arguments: ["\"plain\"", "\"caf\u{E9}\"", "latin", "W/latin"])
+        arguments: ["\"plain\"", "1632346287,unquoted", "\"caf\u{E9}\"", "latin", "W/latin"])
     func bytes(_ tag: String) async throws {
         // Valid UTF-8 as written, or é as one Latin-1 byte.
         let name = "\"caf".utf8 + [0xE9] + "\"".utf8

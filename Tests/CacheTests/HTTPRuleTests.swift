@@ -17,6 +17,7 @@ struct HTTPRuleTests {
         "the lifetime is calculated as in section 4.2.1",
         arguments: [
             (["Cache-Control": "max-age=60", "Expires": "0"], 60), (["Expires": "0"], 0), (["Expires": "x"], 0),
+            (["Expires": "-1", "Last-Modified": httpDate(now - 1000)], 0),
             (["Expires": httpDate(now + 90)], 90), (["Expires": httpDate(now - 90)], 0),
             (["Expires": httpDate(now + 90), "Date": httpDate(now + 30)], 60),
             (["Expires": httpDate(now + 300), "Date": httpDate(now + 400)], 0),

@@ -133,6 +133,16 @@ import Testing
         #expect(stub.received.isEmpty)
     }
 
+    @Test(
+        "a Host that the app has set is sent only to its own origin",
+        arguments: [("/there", "app.example"), ("https://b.example.com/there", nil)])
+    func ownHost(location: String, host: String?) async throws {
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", response: .redirect(to: location))
+        _ = try await agent(stub).send(Plain { $0.headers = ["Host": "app.example"] })
+        #expect(stub.received.map { $0.headers[.host] } == ["app.example", host])
+    }
+
     @Test("a Referer that the app has set is sent with each request of a chain, and not replaced by the last URL")
     func ownReferer() async throws {
         let stub = StubTransport(.text("there"))

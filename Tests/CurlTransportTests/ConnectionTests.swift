@@ -68,6 +68,27 @@ struct ConnectionTests {
         #expect(heads.all.first?.contains("Bearer") == false)
     }
 
+    @Test(
+        "a tunnel opens whatever fields a proxy's 200 has, and the proxy gets an IPv6 address in brackets",
+        arguments: ["Transfer-Encoding: chunked", "Content-Length: 0", "Content-Length: 17", "Via: p"],
+        ["127.0.0.1", "[::1]"])
+    func tunnels(field: String, host: String) async throws {
+        let (heads, records) = (Log<String>(), Log<[UInt8]>())
+        let proxy = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            heads.add(head)
+            peer.send("HTTP/1.1 200 Connection established\r\n\(field)\r\n\r\n")
+            records.add(peer.read(3))
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://127.0.0.1:\(proxy.port)")
+        let request = try request(.get, "https://\(host):4443/")
+        let error = try await failure { try await CurlTransport(configuration).send(request, options: .of()) }
+        #expect(heads.all.first?.hasPrefix("CONNECT \(host):4443 HTTP/1.1\r\n") == true)
+        // A TLS handshake begins with a record of type 22.
+        #expect(records.all.first?.prefix(2) == [22, 3], "\(error)")
+    }
+
     @Test("the environment's proxies are used, unless the configuration turns them off")
     func environment() async throws {
         await #expect(processExitsWith: .success) {

@@ -69,6 +69,26 @@ struct ForeignCodingTests {
         }
     }
 
+    @Test("zstd's window may have 8 MiB, and a larger window is a typed error, so that its memory is bounded")
+    func windows() async throws {
+        for (descriptor, isAccepted) in [(0x58, true), (0x68, true), (0x69, false), (0x70, false), (0xA8, false)] {
+            let body = Data([0x28, 0xB5, 0x2F, 0xFD, 0, UInt8(descriptor), 0x59, 0, 0]) + Self.plain
+            let head = "Content-Encoding: zstd\r\n"
+            if isAccepted {
+                let bodies = try await bodies(head, [body])
+                // Without libzstd, the body stays as it is.
+                if bodies == [body, body] { return }
+                #expect(bodies == [Self.plain, Self.plain])
+            } else {
+                let server = try server(head, [body])
+                let error = try await failure {
+                    try await CurlTransport().send(try request(.get, server.url()), options: .of())
+                }
+                #expect(error.code == .decodingFailed || error.code == .invalidResponse, "\(error)")
+            }
+        }
+    }
+
     @Test("two fields with one coding each are read as two codings in that order")
     func twoFields() async throws {
         let both = Data(base64Encoded: "eJyT7+ZgAAEm5tMeZ0+eDNc4r3/Kk5GhVdCLlxsoDAB/ZQez") ?? Data()

@@ -73,4 +73,11 @@ import Testing
         #expect(headers.map(\.name.rawName) == ["Authorization", "app", "os"] && headers["OS"] == "ios")
         #expect(!headers.description.contains("canary"))
     }
+
+    @Test("names are equal in any case of ASCII letters, and the dotless letters of Turkish are other letters")
+    func dotlessLetters() {
+        let headers: HTTPHeaders = ["CONTENT-ID": "1", "TRANSFER-ENCODING": "CHUNKED"]
+        #expect(headers["content-id"] == "1" && headers[.transferEncoding] == "CHUNKED")
+        #expect(headers["Content-\u{131}d"] == nil && headers["CONTENT-\u{130}D"] == nil)
+    }
 }

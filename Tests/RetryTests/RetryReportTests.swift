@@ -67,4 +67,37 @@ import Testing
         time.advance(by: .seconds(1))
         #expect(await outcome(task) == "ok")
     }
+
+    @Test("after a long time without requests, a host gets as many at once as its rate allows, and no more")
+    func longIdleTime() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { _, request, _ in response(request) }
+        let limits = HostLimits(rate: RequestRate(3, per: .milliseconds(1)))
+        for limits in [limits, HostLimits(rate: RequestRate(3, per: .seconds(60)))] {
+            let agent = NetworkAgent(wire, [.hostLimit(limits)], time)
+            let before = wire.sent
+            for _ in 0..<3 { _ = try await agent.send(Get()) }
+            time.advance(by: .seconds(40 * 365 * 86_400))
+            for _ in 0..<3 { _ = try await agent.send(Get()) }
+            let waiting = agent.sending()
+            try await eventually { time.sleeperCount == 1 }
+            #expect(wire.sent == before + 6)
+            time.advance(by: .seconds(60))
+            #expect(await outcome(waiting) == "ok")
+        }
+    }
+
+    @Test("asking often, and being refused, doesn't move the time at which the rate allows the next request")
+    func askingOften() async throws {
+        let time = ManualTimeSource()
+        let wire = Wire { _, request, _ in response(request) }
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(10))))], time)
+        _ = try await agent.send(Get())
+        for _ in 0..<99 {
+            time.advance(by: .milliseconds(100))
+            #expect(await failure { try await agent.send(Get { $0.deadline = .milliseconds(1) }) } == "waitTooLong")
+        }
+        time.advance(by: .milliseconds(100))
+        #expect(try await agent.send(Get()).value == "ok" && wire.sent == 2)
+    }
 }
