@@ -175,7 +175,7 @@ extension AuthenticationFilter {
             let response = try await next.inserting(threshold, behind: .caches)(attempt)
             if !isDue.load(ordering: .relaxed), try await refusal(response, attempt) == nil { return response }
             await exchange.discard(response)
-        } catch where isDue.load(ordering: .relaxed) {}
+        } catch  where isDue.load(ordering: .relaxed) {}
         await exchange.discardStagedWork(after: stagedWork)
         return nil
     }
