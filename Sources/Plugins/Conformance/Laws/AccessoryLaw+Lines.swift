@@ -106,9 +106,13 @@ extension AccessoryLaw {
         }
         func output(threads: Int, of count: Int) async throws -> (words: [Substring: Int], numbers: [Substring]) {
             let (accessory, output) = try bench.make()
+            // Threads of their own, because the threads of Swift's pool may all be busy with other work.
+            let executors = (0..<threads).compactMap { _ in threads > 1 ? BenchExecutor() : nil }
+            defer { for each in executors { each.end() } }
             await withTaskGroup { group in
                 for lane in 0..<threads {
-                    group.addTask {
+                    let executor = executors.isEmpty ? nil : executors[lane % executors.count]
+                    group.addTask(executorPreference: executor) {
                         for index in stride(from: lane, to: count, by: threads) {
                             for each in activities[index] { accessory.activity(each.activity, did: each.event) }
                         }
