@@ -165,7 +165,7 @@ enum CacheKeyBuilder {
     }
 
     /// Returns a URL whose scheme and host are in lower case, without an empty port or the scheme's own port (RFC 9110,
-    /// section 4.2.3). Otherwise, an unsafe request wouldn't invalidate responses of the same URL in another spelling.
+    /// section 4.2.3). Otherwise, a POST wouldn't invalidate responses of the same URL in another spelling.
     private static func canonical(_ url: String) -> String {
         guard let end = url.withSpan({ endOfUnusualOrigin($0) }) else { return url }
         let rest = url.utf8.index(url.startIndex, offsetBy: end)
