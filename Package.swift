@@ -593,13 +593,8 @@ let package = Package(
     if ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {
         settings.append(.defaultIsolation(MainActor.self))
     }
-    if target.type == .test {
-        // Release tests test optimized modules. Optimizing the tests too would take most of the build's time.
-        settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
-        // No module imports a test module, so it needn't be emitted early. That would compile its macros once more and
-        // cost a sixth of the build's time.
-        settings.append(.unsafeFlags(["-no-emit-module-separately"], .when(platforms: [.linux], configuration: .debug)))
-    }
+    // Release tests test optimized modules. Optimizing the tests too would take most of the build's time.
+    if target.type == .test { settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release))) }
     return settings
 }
 
