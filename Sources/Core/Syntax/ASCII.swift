@@ -88,7 +88,7 @@ public enum ASCII {
 
     /// Returns all digits of a number that Swift describes with an exponent, such as `0.000066` for `6.6e-05`. Many
     /// servers can't read an exponent in a query or a form. Returns other descriptions unchanged.
-    package static func withoutExponent(_ description: String) -> String {
+    public static func withoutExponent(_ description: String) -> String {
         guard let mark = description.utf8.firstIndex(of: UInt8(ascii: "e")),
             let exponent = Int(description[mark...].dropFirst())
         else { return description }
