@@ -109,7 +109,7 @@ extension RequestExplanation {
         of filter: any Filter, _ described: some Request, _ settings: PipelineSettings
     ) -> String {
         guard filter is RedirectStep else { return filter.explanation(for: described) }
-        let policy = described.redirects ?? settings.redirects
+        let policy = settings.redirects(of: described)
         return policy.maximumHops > 0 ? "redirects, at most \(policy.maximumHops)" : "redirects are not followed"
     }
 }

@@ -48,6 +48,8 @@ final class PipelineSettings: Sendable {
     /// Kept out of line, because inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
+    func redirects(of request: some Request) -> RedirectPolicy { request.redirects ?? redirects }
+
     func base(_ choice: RequestBaseURL) throws -> BaseURL {
         switch choice.kind {
         case .standard: return try base.get()

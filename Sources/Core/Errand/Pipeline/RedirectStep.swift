@@ -28,7 +28,7 @@ struct RedirectStep: CoreStep {
     }
 
     private func policy(_ exchange: Exchange) -> RedirectPolicy {
-        exchange.request.redirects ?? exchange.settings.redirects
+        exchange.settings.redirects(of: exchange.request)
     }
 
     /// Kept out of line, like the methods below. Inlining would enlarge an async frame that lives as long as the

@@ -14,14 +14,17 @@ struct RequestBuilder {
     /// Builds the HTTP request, and decides whether its origin may receive the agent's secrets. Throws `invalidURL`,
     /// `invalidRequest` and `encodingFailed`.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
+        let built = try make(request, tags)
+        if !built.trust.isTrusted { try checkLink(to: built.http.url, of: request, tags) }
+        return built
+    }
+
+    private func make(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
             complete.body = try complete.body.resolved(by: settings.encoder)
             var trust = OriginTrust(isTrusted: settings.trusts(complete.url))
-            if !trust.isTrusted {
-                try check(request, tags, leadingTo: complete.url)
-                if tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
-            }
+            if !trust.isTrusted, tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
             return (complete, trust)
         }
         let encoding = request.parameterEncoding
@@ -49,7 +52,6 @@ struct RequestBuilder {
         var headers = settings.headers
         let own = request.headers
         let trust = addCredentials(of: request, own, tags, for: url, to: &headers)
-        if !trust.isTrusted { try check(request, tags, leadingTo: url.url) }
         if let type = contentType(of: body, own, headers) {
             headers.set(.contentType, type)
         }
@@ -63,9 +65,8 @@ struct RequestBuilder {
     }
 
     /// Throws if a server's link leads from https to http, unless the redirect policy allows that.
-    private func check(_ request: some Request, _ tags: Tags, leadingTo url: URL) throws {
-        guard let source = tags[LinkSource.self], source.scheme?.lowercased() == "https",
-            url.scheme?.lowercased() == "http", !(request.redirects ?? settings.redirects).allowsInsecure
+    private func checkLink(to url: URL, of request: some Request, _ tags: Tags) throws {
+        guard let source = tags[LinkSource.self], !settings.redirects(of: request).allowsMove(from: source, to: url)
         else { return }
         throw ErrandError(
             .redirectFailed,

@@ -11,7 +11,7 @@ struct RequestPipeline: Sendable {
     ///
     /// 1. ``RequestBuilder`` makes the HTTP request.
     /// 2. ``FilterChain`` passes it through the filters, the ``RedirectStep``, and the ``WireStep`` with the transport.
-    /// 3. ``DeliveryStep`` reads the body into memory, or into a file beside the destination.
+    /// 3. ``DeliveryStep`` reads the body into memory, or into a file next to the destination.
     /// 4. ``ResponseJudge`` checks the status, the content type, and the request's own checks.
     /// 5. The request decodes the response.
     /// 6. The activity accepts the response. Cancellation comes too late from here on. The file is moved into place.

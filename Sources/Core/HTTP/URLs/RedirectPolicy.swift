@@ -24,6 +24,12 @@ public struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension RedirectPolicy {
+    /// Whether a server may lead from one URL to another, by a redirect or a link. Returns false for https to http,
+    /// unless the policy allows that.
+    package func allowsMove(from source: URL, to target: URL) -> Bool {
+        allowsInsecure || source.scheme?.lowercased() != "https" || target.scheme?.lowercased() != "http"
+    }
+
     /// Returns the request that follows a redirect, or nil if no redirect is followed (RFC 9110, section 15.4).
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
@@ -33,7 +39,7 @@ extension RedirectPolicy {
         do { next.url = try Location.resolve(location, from: request.url) } catch {
             throw ErrandError(.redirectFailed, error.description, response: response)
         }
-        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !allowsInsecure {
+        if !allowsMove(from: request.url, to: next.url) {
             throw ErrandError(
                 .redirectFailed,
                 "the redirect policy doesn't allow a redirect from https to \(URLSyntax.quoted(next.url.absoluteString))",
