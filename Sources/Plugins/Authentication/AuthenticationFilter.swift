@@ -151,11 +151,10 @@ extension AuthenticationFilter {
                 guard let restart = added.requiredRestart else { return response }
                 await exchange.discard(response)
                 repetition = restart.repetition
-            } catch let restart as Restart where restart.keeper === keeper {
-                // This request may have waited for the response to an equal request of another call.
-                repetition = restart.repetition
             } catch {
-                guard let restart = added.requiredRestart else { throw error }
+                // This request may have waited for the response to an equal request of another call, which restarts.
+                let other = (error as? Restart).flatMap { $0.keeper === keeper ? $0 : nil }
+                guard let restart = other ?? added.requiredRestart else { throw error }
                 repetition = restart.repetition
             }
             await exchange.discardStagedWork(after: stagedWork)
