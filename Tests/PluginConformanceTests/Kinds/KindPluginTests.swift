@@ -94,43 +94,32 @@ struct KindPluginTests {
 
     // MARK: Accessories
 
-    private func expect<Subject: Accessory>(
-        _ isRight: Bool, _ name: String, output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        outcomes: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        _ make: @escaping @Sendable () -> Subject
-    ) async throws {
-        let cases = AccessoryConformance.cases(
-            for: make, output: output, outcomes: outcomes,
-            laws: LawOptions(rounds: isRight ? LawBudget.fewRounds : 60, budget: LawBudget.duration),
-            within: .seconds(600), gracePeriod: .seconds(300))
-        if isRight {
-            for each in cases where each.name.hasPrefix("law: ") && LawBudget.includes(each.name) {
-                try await each.run()
-            }
-            return
-        }
-        let each = try #require(cases.first { $0.name.contains(name) })
-        await #expect(throws: ConformanceFailure.self) { try await each.run() }
-    }
-
     @Test("a law refuses a count of running calls that a failure leaves up", arguments: [false, true])
     func inFlight(isRight: Bool) async throws {
-        try await expect(isRight, "count of running calls", output: { $0.text }) { InFlight(waitsForEnd: isRight) }
+        try await AccessoryConformance.expect(isRight, "count of running calls", output: { $0.text }) {
+            InFlight(waitsForEnd: isRight)
+        }
     }
 
     @Test("a law refuses an indicator that the first of two ends turns off", arguments: [false, true])
     func busy(isRight: Bool) async throws {
-        try await expect(isRight, "stays on as long", output: { "\($0.isShown)" }) { Busy(counts: isRight) }
+        try await AccessoryConformance.expect(isRight, "stays on as long", output: { "\($0.isShown)" }) {
+            Busy(counts: isRight)
+        }
     }
 
     @Test("a law refuses a log whose lines mix", arguments: [false, true])
     func lines(isRight: Bool) async throws {
-        try await expect(isRight, "the same lines", output: { $0.text }) { CallLines(writesWhole: isRight) }
+        try await AccessoryConformance.expect(isRight, "the same lines", output: { $0.text }) {
+            CallLines(writesWhole: isRight)
+        }
     }
 
     @Test("a law refuses batches that are taken in two steps", arguments: [false, true])
     func batches(isRight: Bool) async throws {
-        try await expect(isRight, "eight threads leave", output: { $0.text }) { Batches(isAtomic: isRight) }
+        try await AccessoryConformance.expect(isRight, "eight threads leave", output: { $0.text }) {
+            Batches(isAtomic: isRight)
+        }
     }
 
     @Test(
@@ -138,27 +127,34 @@ struct KindPluginTests {
         arguments: [TrafficSum.Form.oneForAll, .addsReports, .right])
     func sums(form: TrafficSum.Form) async throws {
         let name = form == .oneForAll ? "transfers at the same time" : "how often progress"
-        try await expect(form == .right, name, output: { $0.text }) { TrafficSum(form) }
+        try await AccessoryConformance.expect(form == .right, name, output: { $0.text }) { TrafficSum(form) }
     }
 
     @Test("a law refuses a log that masks only the first cookie", arguments: [false, true])
     func cookies(isRight: Bool) async throws {
-        try await expect(isRight, "no secret from any field", output: { $0.text }) { CookieNames(masksAll: isRight) }
+        try await AccessoryConformance.expect(isRight, "no secret from any field", output: { $0.text }) {
+            CookieNames(masksAll: isRight)
+        }
     }
 
     @Test("a law refuses a log that masks only one type of JSON", arguments: [false, true])
     func types(isRight: Bool) async throws {
-        try await expect(isRight, "no secret from any field", output: { $0.text }) { MaskedBodies(masksAll: isRight) }
+        try await AccessoryConformance.expect(isRight, "no secret from any field", output: { $0.text }) {
+            MaskedBodies(masksAll: isRight)
+        }
     }
 
     @Test("a law refuses a fraction of an empty transfer", arguments: [false, true])
     func fractions(isRight: Bool) async throws {
-        try await expect(isRight, "only numbers", output: { $0.text }) { LastProgress(looksAtTotal: isRight) }
+        try await AccessoryConformance.expect(isRight, "only numbers", output: { $0.text }) {
+            LastProgress(looksAtTotal: isRight)
+        }
     }
 
     @Test("a law refuses a banner after a cancellation", arguments: [false, true])
     func banner(isRight: Bool) async throws {
-        try await expect(isRight, "doesn't depend on its attempts", outcomes: { "\($0.isShown)" }) {
+        try await AccessoryConformance.expect(isRight, "doesn't depend on its attempts", outcomes: { "\($0.isShown)" })
+        {
             OfflineBanner(skipsCancellations: isRight)
         }
     }

@@ -137,47 +137,31 @@ struct WiderPluginTests {
 
     // MARK: Accessories
 
-    private func expect<Subject: Accessory>(
-        _ isRight: Bool, _ name: String, output: @escaping @Sendable (Subject) async throws -> String,
-        _ make: @escaping @Sendable () -> Subject
-    ) async throws {
-        let cases = AccessoryConformance.cases(
-            for: make, output: output,
-            laws: LawOptions(rounds: isRight ? LawBudget.fewRounds : 60, budget: LawBudget.duration),
-            within: .seconds(600), gracePeriod: .seconds(300))
-        if isRight {
-            for each in cases where each.name.hasPrefix("law: ") && LawBudget.includes(each.name) {
-                try await each.run()
-            }
-            return
-        }
-        let each = try #require(cases.first { $0.name.contains(name) })
-        await #expect(throws: ConformanceFailure.self) { try await each.run() }
-    }
-
     @Test(
         "a law refuses texts that mix up calls at the same time",
         arguments: [FailureTexts.Form.oneForAll, .byLabel, .right])
     func texts(form: FailureTexts.Form) async throws {
-        try await expect(form == .right, "if their events alternate", output: { $0.text }) { FailureTexts(form) }
+        try await AccessoryConformance.expect(form == .right, "if their events alternate", output: { $0.text }) {
+            FailureTexts(form)
+        }
     }
 
     @Test("a law refuses results that are counted for another host", arguments: [false, true])
     func hosts(isRight: Bool) async throws {
-        try await expect(isRight, "if their events alternate", output: { $0.text }) {
+        try await AccessoryConformance.expect(isRight, "if their events alternate", output: { $0.text }) {
             HostResults(usesResponse: isRight)
         }
     }
 
     @Test("a law refuses a sum without the bytes of repeated transfers", arguments: [false, true])
     func sums(isRight: Bool) async throws {
-        try await expect(isRight, "a call that is repeated", output: { $0.text }) {
+        try await AccessoryConformance.expect(isRight, "a call that is repeated", output: { $0.text }) {
             TransferSum(looksAtTransfer: isRight)
         }
     }
 
     @Test("no law refuses the size of the last successful call")
     func lastSize() async throws {
-        try await expect(true, "", output: { $0.text }) { LastSize() }
+        try await AccessoryConformance.expect(true, "", output: { $0.text }) { LastSize() }
     }
 }

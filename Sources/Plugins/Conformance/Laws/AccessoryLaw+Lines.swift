@@ -106,7 +106,7 @@ extension AccessoryLaw {
         }
         func output(threads: Int, of count: Int) async throws -> (words: [Substring: Int], numbers: [Substring]) {
             let (accessory, output) = try bench.make()
-            // Threads of their own, because the threads of Swift's pool may all be busy with other work.
+            // Separate threads, because the threads of Swift's pool may all be busy with other work.
             let executors = (0..<threads).compactMap { _ in threads > 1 ? BenchExecutor() : nil }
             defer { for each in executors { each.end() } }
             await withTaskGroup { group in

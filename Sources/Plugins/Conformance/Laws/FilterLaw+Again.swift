@@ -12,11 +12,7 @@ extension FilterLaw {
             such as a failed task, for later calls.
             """,
         share: 10,
-        exchanges: { random in
-            let method = random.pick([HTTPMethod.get, .post, .put, .patch, .delete])
-            let hasBody = ![.get, .delete].contains(method)
-            return [LawExchange(method, LawExchange.randomURL(&random), body: hasBody ? .text("law") : .none)]
-        }
+        exchanges: { [LawExchange.random([.get, .post, .put, .patch, .delete], &$0)] }
     ) { bench, exchanges in
         for exchange in exchanges {
             var expected: [LawTrace] = []
@@ -77,10 +73,7 @@ extension FilterLaw {
             stage `.call`, which runs before redirects, or check whether the URL is already changed.
             """,
         share: 10,
-        exchanges: { random in
-            let method = random.pick([HTTPMethod.get, .get, .post])
-            return [LawExchange(method, LawExchange.randomURL(&random), body: method == .post ? .text("law") : .none)]
-        }
+        exchanges: { [LawExchange.random([.get, .get, .post], &$0)] }
     ) { bench, exchanges in
         for exchange in exchanges {
             var home = exchange

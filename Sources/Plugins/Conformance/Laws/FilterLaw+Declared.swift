@@ -52,12 +52,10 @@ extension FilterLaw {
             """,
         share: 10,
         exchanges: { random in
-            let method = random.pick([HTTPMethod.get, .get, .post])
-            var exchange = LawExchange(method, LawExchange.randomURL(&random))
-            if method == .post { exchange.body = .text("law") }
+            var exchange = LawExchange.random([.get, .get, .post], &random)
             let origin = random.pick(LawVocabulary.foreignOrigins + LawVocabulary.similarOrigins)
             let location: HTTPHeaders = [.location: "\(origin)/v1/there"]
-            exchange.replies = [LawReply(method == .get ? 302 : 307, headers: location), LawReply()]
+            exchange.replies = [LawReply(exchange.method == .get ? 302 : 307, headers: location), LawReply()]
             return [exchange]
         }
     ) { bench, exchanges in

@@ -14,10 +14,7 @@ extension FilterLaw {
             list `.headersPerCall` or `.headersPerAttempt` in `effects:`.
             """,
         share: 10,
-        exchanges: { random in
-            let method = random.pick([HTTPMethod.get, .get, .post, .put])
-            return [LawExchange(method, LawExchange.randomURL(&random), body: method == .get ? .none : .text("law"))]
-        }
+        exchanges: { [LawExchange.random([.get, .get, .post, .put], &$0)] }
     ) { bench, exchanges in
         for exchange in exchanges {
             let (run, permissions) = try bench.subject(inside: [LawRenewal()])

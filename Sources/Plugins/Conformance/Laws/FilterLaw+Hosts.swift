@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// Laws about filters that act only on a certain host.
 extension FilterLaw {
-    /// The law that a filter doesn't do for other hosts what it does for its own host.
+    /// The law that a filter doesn't treat other hosts like its own host.
     public static let lookalikes = FilterLaw(
         "lookalikes", "law: what a filter does only for a host isn't done for hosts that look alike",
         advice: """
@@ -13,10 +13,7 @@ extension FilterLaw {
             only with the scheme and port that you know. If the filter knows another origin, pass a sample with its URL.
             """,
         share: 10,
-        exchanges: { random in
-            let method = random.pick([HTTPMethod.get, .get, .post])
-            return [LawExchange(method, LawExchange.randomURL(&random), body: method == .post ? .text("law") : .none)]
-        }
+        exchanges: { [LawExchange.random([.get, .get, .post], &$0)] }
     ) { bench, exchanges in
         guard let home = exchanges.first.flatMap({ LawHome($0) }) else { return nil }
         let known = Set(bench.samples.compactMap { LawHome($0)?.origin })

@@ -86,6 +86,34 @@ public struct LawOptions: Sendable {
     public static let off = LawOptions(rounds: 0)
 }
 
+extension LawOptions {
+    /// Returns the rounds of a law.
+    ///
+    /// - Parameters:
+    ///   - share: The percentage of the options' rounds to play.
+    ///   - count: The number of laws that divide the budget.
+    func rounds(share: Int, laws count: Int) -> LawRounds {
+        LawRounds(
+            count: max(1, rounds * share / 100), end: ContinuousClock.now.advanced(by: budget / count))
+    }
+}
+
+/// Rounds that end at an instant, but not before a fifth of them is played. On a busy machine, a law would otherwise
+/// pass after too few rounds.
+struct LawRounds: Sequence, IteratorProtocol {
+    let count: Int
+    let end: ContinuousClock.Instant
+    private var played = 0
+
+    init(count: Int, end: ContinuousClock.Instant) { (self.count, self.end) = (count, end) }
+
+    mutating func next() -> Int? {
+        guard played < count, played < count / 5 || ContinuousClock.now < end else { return nil }
+        defer { played += 1 }
+        return played
+    }
+}
+
 struct LawViolation: Sendable {
     let expected: String
     let came: String

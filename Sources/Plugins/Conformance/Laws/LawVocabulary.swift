@@ -210,6 +210,13 @@ extension LawExchange {
         return [first, second]
     }
 
+    /// Returns a call with one of these methods, and with a body if it's a POST, PUT or PATCH.
+    static func random(_ methods: [HTTPMethod], _ random: inout LawRandom) -> LawExchange {
+        let method = random.pick(methods)
+        let hasBody = [.post, .put, .patch].contains(method)
+        return LawExchange(method, randomURL(&random), body: hasBody ? .text("law") : .none)
+    }
+
     static func randomURL(_ random: inout LawRandom) -> String {
         let segments = (0..<Int.random(in: 1...3, using: &random)).map { _ in random.pick(LawVocabulary.segments) }
         let items = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(LawVocabulary.queryItems) }

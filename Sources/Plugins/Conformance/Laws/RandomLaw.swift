@@ -58,9 +58,7 @@ extension RandomLaw {
 
     func search(_ bench: Bench, _ options: LawOptions) async throws {
         var random = LawRandom(seed: options.seed)
-        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
-        let rounds = max(1, options.rounds * share / 100)
-        for round in 0..<rounds where round < rounds / 5 || ContinuousClock.now < end {
+        for _ in options.rounds(share: share, laws: Self.all.count) {
             try Task.checkCancellation()
             let exchanges = mixed(exchanges(&random), bench, &random)
             if exchanges.contains(where: { isExcused($0, by: bench) }) { continue }

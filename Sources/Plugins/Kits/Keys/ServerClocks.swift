@@ -28,7 +28,7 @@ public final class ServerClocks: Sendable {
     private struct Clock {
         /// The seconds by which the server's clock is ahead of the device's clock.
         var offset: Double
-        /// The offset before this one.
+        /// The earlier offset.
         var earlier: Double
         /// When this offset was learned, by the device's clock.
         var learned: Date

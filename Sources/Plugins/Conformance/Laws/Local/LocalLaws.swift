@@ -231,8 +231,7 @@ extension LocalBench {
             pool += fields(for: result).map { LocalCall(url: url, headers: $0) }
         }
         var random = LawRandom(seed: laws.seed)
-        let end = ContinuousClock.now.advanced(by: laws.budget / 4)
-        for _ in 0..<max(1, laws.rounds / 4) where ContinuousClock.now < end {
+        for _ in laws.rounds(share: 25, laws: 4) {
             try Task.checkCancellation()
             let calls = (0..<Int.random(in: 2...6, using: &random)).map { _ in
                 var call = random.pick(pool)
