@@ -4,8 +4,8 @@ import Foundation
 import Synchronization
 
 /// A store in Redis, so processes on many machines share one cache. Redis enforces its own limit (`maxmemory`,
-/// `maxmemory-policy allkeys-lru`) and drops entries a day after they expire. A removal doesn't stop a write that another
-/// process has begun.
+/// `maxmemory-policy allkeys-lru`) and drops entries a day after they expire. A removal doesn't stop a write that
+/// another process has begun.
 ///
 /// ```swift
 /// filters: [.cache(RedisStore(port: 6379))]

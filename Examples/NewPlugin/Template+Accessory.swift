@@ -113,7 +113,8 @@ extension PluginTemplate {
                 /// ```swift
                 /// let sink = \(name.type)(limit: 500)
                 /// let agent = NetworkAgent(
-                ///     baseURL: "https://api.example.com", transport: .system, accessories: [RequestLog(.line, to: sink)])
+                ///     baseURL: "https://api.example.com", transport: .system,
+                ///     accessories: [RequestLog(.line, to: sink)])
                 /// ```
                 public final class \(name.type): LogSink {
                     private let limit: Int

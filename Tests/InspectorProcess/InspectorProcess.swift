@@ -5,7 +5,8 @@ import Foundation
 
 /// `errand-inspector-process`
 ///
-/// Prints the address of an inspector, and then obeys the lines of standard input. Each command ends with a line "done".
+/// Prints the address of an inspector, and then obeys the lines of standard input. Each command ends with a line
+/// "done".
 ///
 ///     shop                a batch, a chain, redirects, retries, a cache, images, a socket, events and an upload
 ///     send COUNT RATE     stubbed requests per second, with paths, statuses and sizes that follow from their numbers

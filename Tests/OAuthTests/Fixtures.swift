@@ -25,8 +25,8 @@ struct RobotBrowser: OAuthBrowser {
     }
 }
 
-/// A clock that doesn't wait between the polls of a device, but moves to their end. Longer sleeps, such as the timeouts of
-/// requests, wait until a test moves the base.
+/// A clock that doesn't wait between the polls of a device, but moves to their end. Longer sleeps, such as the timeouts
+/// of requests, wait until a test moves the base.
 struct JumpingClock: TimeSource {
     let base: ManualTimeSource
     /// The lengths of the sleeps, in seconds.

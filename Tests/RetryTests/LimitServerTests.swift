@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// Sends at these times, advances the clock to each next event, and returns how long requests waited at the host limit.
+    /// Sends at these times, advances the clock to each next event, and returns how long requests waited at the host
+    /// limit.
     ///
     /// - Parameter latency: how long a response takes after the server has counted the request.
     private func run(

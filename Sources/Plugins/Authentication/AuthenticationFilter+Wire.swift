@@ -7,8 +7,8 @@ import Synchronization
 /// - `attemptAtOnce` adds a valid credential that is a single field. It doesn't wait, so most requests need no async
 ///   frame for authentication.
 /// - `prepared` adds the credential in the call stage, so later filters, such as caches and signatures, know the user.
-/// - `attempt` adds the current credential right before sending. It replaces the credential of the call stage, which may
-///   have expired since then, and each repetition after a refusal uses it again.
+/// - `attempt` adds the current credential right before sending. It replaces the credential of the call stage, which
+///   may have expired since then, and each repetition after a refusal uses it again.
 extension AuthenticationFilter {
     func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
         if lease.isOnTrial, response.status < 500, !response.source.isStored { keeper.accept(lease) }

@@ -14,8 +14,8 @@ import Synchronization
 /// Each case creates its own store. The new store must be empty, and keep at least 1 MB and 100 entries, including
 /// expired entries. For a store that drops entries earlier, use ``droppingCases``.
 ///
-/// Six cases run random operations. Four of them compare the results with a dictionary. The others look for keys that the
-/// store confuses, and for reads that find a replaced entry.
+/// Six cases run random operations. Four of them compare the results with a dictionary. The others look for keys that
+/// the store confuses, and for reads that find a replaced entry.
 public enum CacheStoreSuite {
     /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
-// Start here: add a ``TrafficInspector`` to an agent's accessories, and call ``TrafficInspector/start(port:inReleaseBuilds:announce:)``.
+// Start here: add a ``TrafficInspector`` to an agent's accessories, and call
+// ``TrafficInspector/start(port:inReleaseBuilds:announce:)``.
 //
 // Capture/  the events of activities, in memory     ActivityStore, ActivityRecord
 // Export/   copies for other programs               a curl command, a test

@@ -25,8 +25,8 @@ public struct OutboxOptions: Sendable {
     /// The maximum age of an entry whose request doesn't set an age. It's measured in calendar time, which continues
     /// while the device is off. Defaults to nil: no limit.
     public var maximumAge: Duration?
-    /// Whether this process may send entries. Defaults to true. Set it to false in a process that only enqueues, such as an app
-    /// extension.
+    /// Whether this process may send entries. Defaults to true. Set it to false in a process that only enqueues, such
+    /// as an app extension.
     public var allowsSending = true
     /// How often the outbox looks for new entries from other processes, and checks whether another process still sends.
     /// Defaults to 2 seconds.

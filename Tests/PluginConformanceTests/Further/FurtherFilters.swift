@@ -153,8 +153,8 @@ final class WriteEcho: Filter {
     }
 }
 
-/// Stores responses, and forgets them before a write. The right form also counts writes, so a read that began before one
-/// isn't stored after it.
+/// Stores responses, and forgets them before a write. The right form also counts writes, so a read that began before
+/// one isn't stored after it.
 final class ForgetsBeforeWrites: Filter {
     private struct State {
         var responses: [String: HTTPResponse] = [:]

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// ```swift
 /// let agent = NetworkAgent(
-///     baseURL: "https://api.example.com", transport: .system, filters: [.rateLimit(100, per: .seconds(60), burst: 20)])
+///     baseURL: "https://api.example.com", transport: .system,
+///     filters: [.rateLimit(100, per: .seconds(60), burst: 20)])
 /// ```
 ///
 /// Each host and port has a token bucket, which holds up to `burst` tokens and is refilled at the rate. Each request

@@ -27,8 +27,8 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// The last progress that the transport or the ``Composite`` reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The output. Waits until the activity has ended and its accessories have been notified of the end. Throws the activity's
-    /// error.
+    /// The output. Waits until the activity has ended and its accessories have been notified of the end. Throws the
+    /// activity's error.
     ///
     /// Cancelling the awaiting task doesn't cancel the activity.
     public var value: Success {

@@ -166,8 +166,8 @@ public struct Exchange: Sendable {
     /// rely on the error alone, because it concerns only the last request, not the request before a redirect.
     public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
-    /// How many requests of this call have been passed to the transport, including retries, redirects and hedges. When a
-    /// wire filter receives the first request, the count is still 0.
+    /// How many requests of this call have been passed to the transport, including retries, redirects and hedges. When
+    /// a wire filter receives the first request, the count is still 0.
     public var transferCount: Int { activity.ledger.transferCount }
 
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }

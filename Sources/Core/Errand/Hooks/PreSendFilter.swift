@@ -35,9 +35,9 @@ struct PreSendRefusal: Error {
 }
 
 extension TransportOptions {
-    /// Asks the wire filters whether a request may still be sent. If your transport lets requests wait, for example for a
-    /// connection, call this method after the wait, before you send the first byte. If this method throws, don't send the request, and throw the same error from
-    /// ``Transport/send(_:options:)``.
+    /// Asks the wire filters whether a request may still be sent. If your transport lets requests wait, for example for
+    /// a connection, call this method after the wait, before you send the first byte. If this method throws, don't send
+    /// the request, and throw the same error from ``Transport/send(_:options:)``.
     public func checkBeforeSending(_ request: HTTPRequest) throws(ErrandError) {
         for filter in preSendFilters {
             do { try filter.willSend(request, time: time) } catch {

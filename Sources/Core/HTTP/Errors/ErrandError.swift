@@ -60,9 +60,10 @@ extension Set<ErrandError.Code> {
     ///
     /// Other codes aren't in the set:
     ///
-    /// - `insecureConnection`: a certificate that isn't trusted stays untrusted, and a retry might meet an attacker again.
-    /// - `invalidResponse`, `redirectFailed`, `bodyTooLarge`, `decodingFailed`, and codes of checks: the server answered,
-    ///   and most servers answer the same request in the same way.
+    /// - `insecureConnection`: a certificate that isn't trusted stays untrusted, and a retry might meet an attacker
+    ///   again.
+    /// - `invalidResponse`, `redirectFailed`, `bodyTooLarge`, `decodingFailed`, and codes of checks: the server
+    ///   answered, and most servers answer the same request in the same way.
     /// - `invalidURL`, `invalidRequest`, `encodingFailed`, `bodyNotReplayable` and `fileFailed`: the failure is in the
     ///   request, or on the device.
     /// - `cancelled`, `deadlineExceeded` and `activityEnded`: the caller doesn't wait for a response any longer.

@@ -44,8 +44,8 @@ extension URLSyntax {
 
     // MARK: Webhooks
 
-    /// The rest of such a path is a secret, because anyone who knows it can post. A host that begins with a dot also has
-    /// subdomains.
+    /// The rest of such a path is a secret, because anyone who knows it can post. A host that begins with a dot also
+    /// has subdomains.
     private static let webhooks: [(host: String, path: [UInt8], isOneSegment: Bool)] = [
         ("hooks.slack.com", "/services/", false), ("discord.com", "/api/webhooks/", false),
         ("discordapp.com", "/api/webhooks/", false), (".webhook.office.com", "/webhookb2/", false),

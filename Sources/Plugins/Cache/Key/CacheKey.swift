@@ -180,8 +180,8 @@ enum CacheKeyBuilder {
         return scheme + "://" + host + url[rest...]
     }
 
-    /// Returns the end of a URL's authority, or nil if the scheme and the authority have neither an uppercase letter nor
-    /// a port.
+    /// Returns the end of a URL's authority, or nil if the scheme and the authority have neither an uppercase letter
+    /// nor a port.
     private static func endOfUnusualOrigin(_ bytes: Span<UInt8>) -> Int? {
         var (slashes, colons, isUnusual) = (0, 0, false)
         for index in bytes.indices {

@@ -159,7 +159,8 @@ extension FilterLaw {
             // A week later, a budget of calls has room again.
             run.clock.pass(.seconds(604_800))
             let late = await names(run, exchange, "late")
-            // Compares only the parts that all early calls have and no late call has, because a filter can choose at random.
+            // Compares only the parts that all early calls have and no late call has, because a filter can choose at
+            // random.
             let steady = early.dropFirst().reduce(early[0]) { $0.intersection($1) }
             let lost = steady.subtracting(late.reduce(into: []) { $0.formUnion($1) })
             guard let name = lost.sorted().first(where: { !permissions.mayRespond || !$0.hasPrefix("request") }) else {

@@ -75,7 +75,8 @@ extension FilterLaw {
             }
             guard let first = secrets.first else { return nil }
             for away in await run.play(exchange).sends where away.origin != plain.origin {
-                // A filter may also add fields that aren't credentials, so only a filter that keeps all of its fields fails.
+                // A filter may also add fields that aren't credentials, so only a filter that keeps all of its fields
+                // fails.
                 let isSent = secrets.allSatisfy { away.http.headers.values(of: $0.name).contains($0.value) }
                 if !isSent { continue }
                 return LawViolation(

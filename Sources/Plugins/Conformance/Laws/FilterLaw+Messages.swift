@@ -280,8 +280,8 @@ extension FilterLaw {
             let (exchange, expected, came, permissions) = (pair.exchange, pair.expected, pair.came, pair.permissions)
             if let violation = confusedWork(pair) { return violation }
             let sends = came.sends.count
-            // Skips repeated requests, and below those with a changed body, because they have their own progress. Detached
-            // requests, such as the refresh of a stored response, don't belong to the call.
+            // Skips repeated requests, and below those with a changed body, because they have their own progress.
+            // Detached requests, such as the refresh of a stored response, don't belong to the call.
             guard sends == expected.sends.count, sends > 0, !came.sends.contains(where: \.isDetached) else { continue }
             let isRevalidated = permissions.mayRespond && revalidates(came.sends, expected.sends)
             if came.sends.map(\.body) == expected.sends.map(\.body), came.events != expected.events,

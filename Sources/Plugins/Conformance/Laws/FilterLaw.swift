@@ -71,8 +71,8 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
 public struct LawOptions: Sendable {
     /// The number of random exchanges for most laws. Defaults to 100. 0 omits the laws.
     public var rounds: Int
-    /// The time for all laws of a plugin. Defaults to one minute. Each law plays at least a fifth of its rounds, even if
-    /// a busy machine needs longer.
+    /// The time for all laws of a plugin. Defaults to one minute. Each law plays at least a fifth of its rounds, even
+    /// if a busy machine needs longer.
     public var budget: Duration
     /// The seed of the random exchanges. Defaults to 1, so failures repeat.
     public var seed: UInt64

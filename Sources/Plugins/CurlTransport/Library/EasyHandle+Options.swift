@@ -130,8 +130,9 @@ extension EasyHandle {
 
     /// Sets or removes the handle's client certificate.
     ///
-    /// libcurl doesn't reuse a connection or TLS session that was opened with another certificate. libcurl compares only
-    /// the path or the bytes of a certificate, so this method spells the path or the bytes of each choice in another way.
+    /// libcurl doesn't reuse a connection or TLS session that was opened with another certificate. libcurl compares
+    /// only the path or the bytes of a certificate, so this method spells the path or the bytes of each choice in
+    /// another way.
     func setIdentity(_ choice: CurlIdentities.Choice?, _ loop: CurlLoop) throws(ErrandError) {
         for option in Self.identityOptions { easy.clear(option) }
         guard let choice else { return }

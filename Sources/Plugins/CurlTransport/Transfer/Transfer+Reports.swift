@@ -28,8 +28,8 @@ extension Transfer {
     /// bounded by the limit on header bytes.
     private static let queuedReports = 16
 
-    /// Queues a report. If `soon` is true, a new task delivers the report. Otherwise, the task that waits for the transfer
-    /// delivers it.
+    /// Queues a report. If `soon` is true, a new task delivers the report. Otherwise, the task that waits for the
+    /// transfer delivers it.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }

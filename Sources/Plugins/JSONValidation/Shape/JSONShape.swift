@@ -234,7 +234,8 @@ extension JSONShape {
     /// Creates a shape from an example document.
     ///
     /// ```swift
-    /// let shape = try JSONShape(example: Data(#"[{"id": 1, "name": "Ada"}]"#.utf8))   // [["id": .integer, "name": .string]]
+    /// // [["id": .integer, "name": .string]]
+    /// let shape = try JSONShape(example: Data(#"[{"id": 1, "name": "Ada"}]"#.utf8))
     /// ```
     ///
     /// Objects are open and require every key in the example. The elements of an array are merged into one shape:

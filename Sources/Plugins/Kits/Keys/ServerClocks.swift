@@ -33,8 +33,8 @@ public final class ServerClocks: Sendable {
         /// When this offset was learned, by the device's clock.
         var learned: Date
 
-        /// Whether a signature's date is from before this offset was learned. Such a date is too late only if the offset
-        /// has grown.
+        /// Whether a signature's date is from before this offset was learned. Such a date is too late only if the
+        /// offset has grown.
         func isNewer(than signedAt: Date, tolerance: Double) -> Bool {
             offset - earlier > tolerance && signedAt.addingTimeInterval(-earlier) <= learned
         }
@@ -76,7 +76,8 @@ public final class ServerClocks: Sendable {
                     && theirs.timeIntervalSince(signedAt) > Self.tolerance
             }
             if clock == nil, known.count >= Self.maximumOrigins { known.removeAll() }
-            // The `Date` field doesn't contain fractions, so the server's clock is half a second ahead of it on average.
+            // The `Date` field doesn't contain fractions, so the server's clock is half a second ahead of it on
+            // average.
             known[origin] = Clock(offset: theirs.timeIntervalSince(now) + 0.5, earlier: offset, learned: now)
             return true
         }

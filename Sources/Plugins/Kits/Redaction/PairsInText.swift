@@ -246,8 +246,8 @@ struct PairsInText {
         bytes.withSpan { $0.firstIndex(of: 0x0A, from: start) } ?? bytes.count
     }
 
-    /// Returns the content of a string. Its quotation marks may be escaped, doubled as in YAML and SQL, or written as in
-    /// a shell: `'it'\''s'`.
+    /// Returns the content of a string. Its quotation marks may be escaped, doubled as in YAML and SQL, or written as
+    /// in a shell: `'it'\''s'`.
     private func quoted(from start: Int) -> Range<Int>? {
         var open = start
         while open < bytes.count, bytes[open] == UInt8(ascii: "\\") { open += 1 }

@@ -67,7 +67,8 @@ enum DescriptorText {
 /// file: `errand.log` becomes `errand.log.1`, and so on. It removes the oldest file.
 ///
 /// ```swift
-/// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
+/// let file = FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3)
+/// let log = RequestLog(.headers, to: file)
 /// ```
 ///
 /// Only the owner can read the files. The sink refuses a symbolic link. If another program moves or removes the file,

@@ -47,8 +47,8 @@ public struct LoopbackBrowser: OAuthBrowser {
 
     /// Opens the page and returns the redirect.
     ///
-    /// Throws ``OAuthError``: `browserFailed` if the port isn't free or the page can't be opened, `signInTimedOut` after
-    /// ``timeout``.
+    /// Throws ``OAuthError``: `browserFailed` if the port isn't free or the page can't be opened, `signInTimedOut`
+    /// after ``timeout``.
     public func redirect(from page: SignInPage) async throws -> String {
         guard LoopbackRequest.isPath(path) else {
             throw OAuthError(.browserFailed, "the path of the redirect URI has to start with a slash")

@@ -38,8 +38,8 @@ public struct OAuthServer: Sendable, Hashable {
 
     /// Reads a server's metadata (RFC 8414; OpenID Connect Discovery 1.0).
     ///
-    /// Throws ``OAuthError``: `issuerMismatch` if the metadata belongs to another issuer, or `invalidServer` if it isn't
-    /// JSON or an endpoint isn't an https URL.
+    /// Throws ``OAuthError``: `issuerMismatch` if the metadata belongs to another issuer, or `invalidServer` if it
+    /// isn't JSON or an endpoint isn't an https URL.
     public init(metadata: Data, issuer: String) throws(OAuthError) {
         let members: Members
         do { members = try JSONDecoder().decode(Members.self, from: metadata) } catch {

@@ -42,7 +42,8 @@ struct UploadRetries {
         return retries.countRestart()
     }
 
-    /// Whether the failure that a response reports may be temporary. tus servers send 423 while another request locks the upload.
+    /// Whether the failure that a response reports may be temporary. tus servers send 423 while another request locks
+    /// the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }

@@ -39,7 +39,8 @@ public struct AWSRequestSigner: RequestSigner {
     public let region: String
     /// The service's name in signatures, such as `s3` or `execute-api`.
     public let service: String
-    /// The rules for the path. Defaults to ``PathRules/s3`` for `s3`, `s3express`, `s3-object-lambda` and `s3-outposts`.
+    /// The rules for the path. Defaults to ``PathRules/s3`` for `s3`, `s3express`, `s3-object-lambda` and
+    /// `s3-outposts`.
     public var pathRules: PathRules
     /// How the signature covers the body. Defaults to ``Payload/signed``.
     public var payload = Payload.signed

@@ -10,7 +10,8 @@ import Synchronization
 /// let shop = try ServiceEnvironments(
 ///     [
 ///         .develop: ServiceConfiguration(baseURL: "https://dev.example.com", version: "v2", keys: ["sign": "dev"]),
-///         .release: ServiceConfiguration(baseURL: "https://api.example.com", version: "v2", keys: ["sign": .init(key)]),
+///         .release: ServiceConfiguration(
+///             baseURL: "https://api.example.com", version: "v2", keys: ["sign": .init(key)]),
 ///     ], selected: .develop)
 /// let agent = NetworkAgent(baseURL: shop.baseURL, transport: .curl, filters: [.environment(shop)])
 /// try shop.select(.release)
