@@ -35,10 +35,10 @@ extension CacheHandler {
         let (key, head) = await storageKey(for: head(response, lookup, sent: sent), vary: vary, lookup: lookup)
         if response.body.data == nil {
             return writeStream(
-                TeeBody(response.body, isAccepted: true), of: response, head, under: key, since: lookup.removals)
+                TeeBody(response.body, isAccepted: true), of: response, head, under: key, since: lookup.start)
         }
         let entry = CacheEntry(head: head, body: response.body)
-        write(entry, for: key, since: lookup.removals)
+        write(entry, for: key, since: lookup.start)
         leader?.record(.replaced(entry, key, vary: vary))
         if policy.waitsForWrite { await cache.flush() }
         return response
@@ -89,7 +89,7 @@ extension CacheHandler {
         (record.kind, record.variants, record.headers) = (.index, [], [:])
         record.change { ($0.partition, $0.tags, $0.expires) = (nil, [], .distantFuture) }
         (record.serial, record.generation) = (.random(in: 1 ... .max), 0)
-        write(CacheEntry(head: record, body: .empty), for: key, since: lookup.removals)
+        write(CacheEntry(head: record, body: .empty), for: key, since: lookup.start)
         return record.serial
     }
 
@@ -106,7 +106,7 @@ extension CacheHandler {
             index.change { $0.expires = max($0.expires, old.head.expires) }
             if index.variants == old.head.variants && index.expires == old.head.expires { return index.serial }
         }
-        write(CacheEntry(head: index, body: .empty), for: lookup.key, since: lookup.removals)
+        write(CacheEntry(head: index, body: .empty), for: lookup.key, since: lookup.start)
         return index.serial
     }
 
@@ -129,7 +129,7 @@ extension CacheHandler {
         if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)
         } else {
-            update(head, of: old, for: found.key, since: lookup.removals)
+            update(head, of: old, for: found.key, since: lookup.start)
             leader?.record(.validated(head, old: old.head))
         }
         return CacheEntry(head: head, body: old.body)

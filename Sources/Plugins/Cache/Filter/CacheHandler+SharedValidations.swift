@@ -14,8 +14,8 @@ extension CacheHandler {
     ) async throws -> HTTPResponse {
         let validations = cache.sharedValidations
         let location = CacheWriter.Location(store, found.key)
-        let role = try await validations.join(location, since: lookup.removals, by: exchange.activity.id) { removals in
-            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: removals)
+        let role = try await validations.join(location, since: lookup.start, by: exchange.activity.id) { start in
+            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: start)
         }
         switch role {
         case .leader(let leader):

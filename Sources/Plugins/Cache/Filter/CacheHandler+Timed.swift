@@ -66,7 +66,7 @@ private struct TimedLookup: Sendable {
     /// The lifetime in seconds.
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
-    let removals: CacheWriter.RemovalCount
+    let start: CacheWriter.Start
     private let users: Set<UserMark>
     private let hasPartition: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
@@ -83,7 +83,7 @@ private struct TimedLookup: Sendable {
         users = handler.exchange.userMarks
         guard let key = keyed(users) else { return nil }
         (self.key, self.url, self.hasPartition) = (key, url, hasPartition)
-        (lifetime, removals) = (timed.lifetime.interval, handler.cache.writer.removalCount)
+        (lifetime, start) = (timed.lifetime.interval, handler.cache.writer.start())
         attributes = TimedRules.Attributes(
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
@@ -161,7 +161,7 @@ extension CacheHandler {
             guard let lookup = lookup.sent(for: record.marks), let entry = handler.entry(response, lookup) else {
                 return
             }
-            handler.write(entry, for: lookup.key, since: lookup.removals)
+            handler.write(entry, for: lookup.key, since: lookup.start)
         }
     }
 
@@ -174,10 +174,10 @@ extension CacheHandler {
             } otherwise: {
                 tee.refuse()
             }
-            return writeStream(tee, of: response, entry.head, under: lookup.key, since: lookup.removals)
+            return writeStream(tee, of: response, entry.head, under: lookup.key, since: lookup.start)
         }
         exchange.whenAccepted { [self] in
-            write(entry, for: lookup.key, since: lookup.removals)
+            write(entry, for: lookup.key, since: lookup.start)
             if policy.waitsForWrite { await cache.flush() }
         }
         return response

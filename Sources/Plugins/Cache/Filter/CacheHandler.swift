@@ -114,17 +114,16 @@ extension CacheHandler {
         return nil
     }
 
-    func write(_ entry: CacheEntry, for key: CacheKey, since removals: CacheWriter.RemovalCount) {
-        cache.writer.write(entry.head, entry.body, for: key, in: store, since: removals) {
+    func write(_ entry: CacheEntry, for key: CacheKey, since start: CacheWriter.Start) {
+        cache.writer.write(entry.head, entry.body, for: key, in: store, since: start) {
             [exchange = self.exchange] error in
             Self.noteUnwritten(error, exchange)
         }
     }
 
-    func update(_ head: CacheEntryHead, of old: CacheEntry, for key: CacheKey, since removals: CacheWriter.RemovalCount)
-    {
+    func update(_ head: CacheEntryHead, of old: CacheEntry, for key: CacheKey, since start: CacheWriter.Start) {
         let body = old.body.data.map { HTTPBody($0) }
-        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: removals) {
+        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: start) {
             [exchange = self.exchange] error in
             Self.noteUnwritten(error, exchange)
         }
@@ -133,13 +132,13 @@ extension CacheHandler {
     /// Writes the body while the caller reads it.
     func writeStream(
         _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, under key: CacheKey,
-        since removals: CacheWriter.RemovalCount
+        since start: CacheWriter.Start
     ) -> HTTPResponse {
         let (exchange, store, writer) = (exchange, store, cache.writer)
         let task = Task.detached {
             do {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
-                if try await !writer.stream(entry, for: key, in: store, since: removals) { tee.abandon() }
+                if try await !writer.stream(entry, for: key, in: store, since: start) { tee.abandon() }
             } catch {
                 // The caller continues without the cache. If the caller stopped reading, there's no error to report.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }

@@ -1,13 +1,26 @@
 /// The caller of these methods holds the lock.
 extension CacheWriter.State {
     func isRemoved(
-        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since count: CacheWriter.RemovalCount
+        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since start: CacheWriter.Start
     ) -> Bool {
-        if removals == count.value { return false }
-        let since = recent.filter { $0.number > count.value }
+        if removals == start.removals { return false }
+        let since = recent.filter { $0.number > start.removals }
         // If removals since then were already forgotten, assume that one matched.
-        if UInt64(since.count) < removals - count.value { return true }
+        if UInt64(since.count) < removals - start.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
+    }
+
+    /// Whether the entry comes from a request that began before the request of an entry that was written since. An index
+    /// only gains names, so its order doesn't matter.
+    func isOutdated(_ head: CacheEntryHead, _ location: CacheWriter.Location, _ start: CacheWriter.Start) -> Bool {
+        head.kind != .index && latest[location].map { $0 > start.number } == true
+    }
+
+    mutating func record(_ location: CacheWriter.Location, _ start: CacheWriter.Start) {
+        latest[location] = max(latest[location] ?? 0, start.number)
+        guard latest.count > CacheWriter.maximumRecentStarts else { return }
+        let oldest = starts - min(starts, UInt64(CacheWriter.maximumRecentStarts / 2))
+        latest = latest.filter { $0.value > oldest }
     }
 
     mutating func remove(

@@ -7,8 +7,14 @@ import Synchronization
 /// A removal also applies to queued entries, running writes, and responses in flight. Once the removal is complete,
 /// readers see only newer entries.
 final class CacheWriter: Sendable {
-    /// The number of removals when a request began. Removals after this number also apply to the request's response.
-    struct RemovalCount: Sendable { let value: UInt64 }
+    /// When a request began.
+    struct Start: Sendable {
+        /// The number of removals so far. Later removals also apply to the request's response.
+        let removals: UInt64
+        /// The request's place in the order of all requests. The response to an earlier request doesn't replace an
+        /// entry from a later request, whichever arrives last.
+        let number: UInt64
+    }
 
     struct Location: Hashable, Sendable {
         let store: ObjectIdentifier
@@ -67,33 +73,45 @@ final class CacheWriter: Sendable {
         var removals: UInt64 = 0
         var operations: UInt64 = 0
         var recent: [Removal] = []
+        var starts: UInt64 = 0
+        /// The latest request whose response was written for a key.
+        var latest: [Location: UInt64] = [:]
     }
 
     let state = Mutex(State())
     /// The most bytes in the queue. While it's full, new entries are dropped.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
+    /// Responses to requests that are older than the latest half of so many requests are written in any order.
+    static let maximumRecentStarts = 4096
     static let maximumHidden = 4096
     static let maximumFailedSelections = 64
 
-    var removalCount: RemovalCount { state.withLock { RemovalCount(value: $0.removals) } }
+    func start() -> Start {
+        state.withLock { state in
+            state.starts += 1
+            return Start(removals: state.removals, number: state.starts)
+        }
+    }
 
-    /// Writes an entry, unless it was removed since the count was taken.
+    /// Writes an entry, unless it was removed since the request began, or replaced by the response to a later request.
     ///
     /// - Parameter old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
-        in store: any CacheStore, since count: RemovalCount, failed: @escaping @Sendable (any Error) -> Void
+        in store: any CacheStore, since start: Start, failed: @escaping @Sendable (any Error) -> Void
     ) {
         let isAccepted = state.withLock { state in
             let location = Location(store, key)
-            if state.isRemoved(Written(head: head, old: old), location, since: count) { return true }
+            if state.isRemoved(Written(head: head, old: old), location, since: start) { return true }
+            if state.isOutdated(head, location, start) { return true }
             let write = Write(
                 number: state.queued + 1, location: location, store: store, head: head, body: body, old: old,
                 failed: failed)
             guard state.bytes + write.size <= Self.maximumBytes else { return false }
             state.bytes += write.size
             state.pending[location] = write
+            state.record(location, start)
             state.enqueue { last in
                 await last?.value
                 await self.perform(write)
@@ -141,26 +159,45 @@ final class CacheWriter: Sendable {
     }
 
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was already
-    /// removed.
+    /// removed, or replaced by the response to a later request.
     func stream(
-        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since count: RemovalCount
+        _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since start: Start
     ) async throws -> Bool {
         let location = Location(store, key)
         let begun = state.withLock { state -> UInt64? in
             let written = Written(head: entry.head)
-            return state.isRemoved(written, location, since: count) ? nil : state.run(written, location)
+            if state.isOutdated(entry.head, location, start) { return nil }
+            return state.isRemoved(written, location, since: start) ? nil : state.run(written, location)
         }
         guard let operation = begun else { return false }
         let result: Result<Void, any Error>
         do {
             try await clear(store)
-            result = .success(try await store.store(entry, for: key))
+            result = .success(try await store.store(inOrder(entry, location, start), for: key))
         } catch { result = .failure(error) }
         let isWritten = (try? result.get()) != nil
         let erasure = state.withLock { $0.endStream(location, in: store, operation: operation, isWritten: isWritten) }
         if let erasure { _ = await erase(location, from: store, operation: erasure) }
+        if !isWritten, state.withLock({ $0.isOutdated(entry.head, location, start) }) { return false }
         try result.get()
         return true
+    }
+
+    /// Returns an entry whose body fails at its end if a later request's response was written meanwhile. The store then
+    /// keeps that response.
+    private func inOrder(_ entry: CacheEntry, _ location: Location, _ start: Start) -> CacheEntry {
+        let chunks = BodyChunks(entry.body)
+        let body = HTTPBody(length: entry.body.length, cancel: { chunks.cancel() }) { [self] in
+            if let chunk = try await chunks.next() { return chunk }
+            let isLatest = state.withLock { state in
+                if state.isOutdated(entry.head, location, start) { return false }
+                state.record(location, start)
+                return true
+            }
+            if !isLatest { throw CacheStoreError("the response to a later request has replaced the entry") }
+            return nil
+        }
+        return CacheEntry(head: entry.head, body: body)
     }
 
     func runInOrder(_ body: @escaping @Sendable () async throws -> Void) async throws {
@@ -214,7 +251,7 @@ final class CacheWriter: Sendable {
 /// Reads entries. Removed entries stay hidden even while a store still has them.
 extension CacheWriter {
     private struct View {
-        let removals: RemovalCount
+        let start: Start
         var pending: CacheEntry?
         var isHidden = false
         var selections: [Selection] = []
@@ -240,7 +277,7 @@ extension CacheWriter {
 
     private func view(of key: CacheKey, in store: any CacheStore) -> View {
         state.withLock { state in
-            var view = View(removals: RemovalCount(value: state.removals))
+            var view = View(start: Start(removals: state.removals, number: state.starts))
             if state.isCalm { return view }
             let location = Location(store, key)
             view.pending = state.pending[location].flatMap { write in
@@ -255,13 +292,13 @@ extension CacheWriter {
     /// Whether a reader may see an entry. Also checks removals that began and ended after the store had read the entry.
     private func isVisible(_ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, view: View) -> Bool {
         !view.selections.contains { $0.matches(entry.head) }
-            && !isRemoved(entry.head, key, in: store, since: view.removals)
+            && !isRemoved(entry.head, key, in: store, since: view.start)
     }
 
     func isRemoved(
-        _ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since count: RemovalCount
+        _ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since start: Start
     ) -> Bool {
-        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: count) }
+        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: start) }
     }
 }
 

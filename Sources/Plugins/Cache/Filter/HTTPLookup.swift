@@ -18,14 +18,14 @@ extension CacheHandler {
         let headers: HTTPHeaders
         let hasConditions: Bool
         let isHead: Bool
-        let removals: CacheWriter.RemovalCount
+        let start: CacheWriter.Start
 
         var hasher: KeyedHasher { store.hasher }
         var isOwned: Bool { hasPartition || !users.isEmpty }
 
         init(
             _ exchange: Exchange, partition: String?, directives: CacheDirectives,
-            preferences: HTTPCacheRules.CallPreferences, store: OpenStore, removals: CacheWriter.RemovalCount
+            preferences: HTTPCacheRules.CallPreferences, store: OpenStore, start: CacheWriter.Start
         ) {
             // The resource URL belongs to the first hop, not to a redirect's target.
             let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
@@ -35,7 +35,7 @@ extension CacheHandler {
             hasPartition = partition != nil
             (headers, isHead) = (http.headers, http.method == .head)
             hasConditions = HTTPConditions.areAny(in: headers)
-            (self.directives, self.preferences, self.store, self.removals) = (directives, preferences, store, removals)
+            (self.directives, self.preferences, self.store, self.start) = (directives, preferences, store, start)
         }
 
         func variantKey(_ names: [String]) -> CacheKey {
@@ -61,7 +61,7 @@ extension CacheHandler {
         }
         return HTTPLookup(
             exchange, partition: policy.partition, directives: directives, preferences: preferences, store: store,
-            removals: cache.writer.removalCount)
+            start: cache.writer.start())
     }
 
     enum SearchResult: Sendable {

@@ -23,9 +23,9 @@ final class SharedValidations: Sendable {
 
     final class Leader: Sendable {
         private let state = Mutex(Outcome.notShareable)
-        fileprivate let removals: CacheWriter.RemovalCount
+        fileprivate let start: CacheWriter.Start
 
-        fileprivate init(_ removals: CacheWriter.RemovalCount) { self.removals = removals }
+        fileprivate init(_ start: CacheWriter.Start) { self.start = start }
 
         var outcome: Outcome { state.withLock { $0 } }
         func record(_ outcome: Outcome) { state.withLock { $0 = outcome } }
@@ -52,18 +52,18 @@ final class SharedValidations: Sendable {
     ///
     /// - Parameter isCurrent: Whether no removal since the leader began applies to the entry.
     func join(
-        _ location: CacheWriter.Location, since removals: CacheWriter.RemovalCount, by activity: ActivityID,
-        isCurrent: (CacheWriter.RemovalCount) -> Bool
+        _ location: CacheWriter.Location, since start: CacheWriter.Start, by activity: ActivityID,
+        isCurrent: (CacheWriter.Start) -> Bool
     ) async throws -> Role {
         while true {
             let (role, ticket) = state.withLock { state -> (Role?, UInt64) in
                 guard let validation = state.validations[location] else {
-                    let leader = Leader(removals)
+                    let leader = Leader(start)
                     state.validations[location] = Validation(leader: leader, activities: [activity])
                     return (.leader(leader), 0)
                 }
                 let isOwn = validation.activities.contains(activity)
-                if isOwn || !isCurrent(validation.leader.removals) { return (.follower(.notShareable), 0) }
+                if isOwn || !isCurrent(validation.leader.start) { return (.follower(.notShareable), 0) }
                 state.validations[location]?.activities.insert(activity)
                 state.lastTicket += 1
                 return (nil, state.lastTicket)
