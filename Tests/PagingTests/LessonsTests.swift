@@ -72,6 +72,7 @@ import Testing
             [#"</a>; rel="previous"; title="start, index>; rel=next", </v1/numbers?page=2&f=a,b,c>; rel=next"#],
             [#"</a>;rel=stylesheet;title, </v1/numbers?page=2&f=a,b,c>;type="a;b";rel="next""#],
             [#"</a>; rel="self""#, #"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</a>; rel=boo; title=t, </b>; rel="self", </v1/numbers?page=2&f=a,b,c>; type=x; rel="next"; title=y"#],
             [#"</v1/numbers?page=2&f=a,b,c>; rel="last NEXT""#], [#" ,</v1/numbers?page=2&f=a,b,c> ;REL = next ,"#],
         ])
     func linkForms(fields: [String]) async throws {
@@ -118,6 +119,7 @@ import Testing
             (#"</v1/numbers?page=2>; rel="up\#tnext  last""#, "/v1/numbers?page=2"),
             (#"</v1/numbers?page=2>; rel="foo_next_bar""#, nil), (#"</v1/numbers?page=2>; rel="nextpage""#, nil),
             (#"</v1/numbers?page=2>; rel="http://a.test/next""#, nil), (#"</v1/numbers?page=2>; rev="next""#, nil),
+            (#"</v1/numbers?page=2>; rel='next'"#, "/v1/numbers?page=2"),
             (#"</v1/numbers?page=2>; title="next""#, nil), (#"</v1/numbers?page=2>"#, nil),
             (#"</v1/numbers?page=2>; rel="prev"; rel="next""#, nil),
             (#"</a>; rel="next", </v1/numbers?page=3>; rel="next""#, "/a"),

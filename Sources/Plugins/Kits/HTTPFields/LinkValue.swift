@@ -45,9 +45,12 @@ public struct LinkValue: Sendable, Hashable {
         return Array(links.prefix(256))
     }
 
-    /// The relation types in lowercase, from the first `rel` parameter (section 3.3).
+    /// The relation types in lowercase, from the first `rel` parameter (section 3.3). Single quotes around a value, as
+    /// some servers write them, aren't part of a relation type, which begins with a letter.
     public var relations: [String] {
-        (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
+        var value = (parameters["rel"] ?? "")[...]
+        if value.count > 1, value.first == "'", value.last == "'" { value = value.dropFirst().dropLast() }
+        return value.split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
     }
 
     /// The title of the target. Prefers `title*` over `title` (section 3.4.1).
