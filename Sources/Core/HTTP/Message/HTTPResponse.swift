@@ -139,7 +139,8 @@ public struct HTTPResponse: Sendable {
             let what =
                 data.isEmpty
                 ? "the body is empty"
-                : encoded ?? otherCharset ?? (error as? DecodingError)?.summary(of: data) ?? error.briefDescription
+                : encoded ?? otherCharset ?? (decoder.contentTypes == .json ? markup : nil)
+                    ?? (error as? DecodingError)?.summary(of: data) ?? error.briefDescription
             throw ErrandError(.decodingFailed, "expected \(type): \(what)", response: self, underlying: error)
         }
     }
@@ -147,6 +148,16 @@ public struct HTTPResponse: Sendable {
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !CodingNames.areNone(coding) else { return nil }
         return "the body is still compressed, with the content coding \(coding.prefix(40).debugDescription)"
+    }
+
+    /// Explains the failure if the body is a page instead of JSON. Nil for other bodies.
+    private var markup: String? {
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let start = data.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        guard data.dropFirst(start).first(where: { !isBlank($0) }) == UInt8(ascii: "<") else { return nil }
+        let type = headers[.contentType].map { "Content-Type \($0.prefix(80).debugDescription)" } ?? "no Content-Type"
+        return
+            "the body isn't JSON, but HTML or XML (status \(status), \(type)); a gateway or a sign-in page may have answered"
     }
 
     /// Explains the failure if the body isn't UTF-8, which JSON requires. Nil for other bodies.
