@@ -144,19 +144,19 @@ enum TextFormat {
     /// draft-bhutton-relative-json-pointer-00, section 3.
     static func isRelativePointer(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
-        guard isInteger(&rest, allowsZero: true) else { return false }
+        guard isInteger(&rest) else { return false }
         if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
             rest.removeFirst()
-            guard isInteger(&rest, allowsZero: false) else { return false }
+            guard isInteger(&rest) else { return false }
         }
         return rest.elementsEqual([UInt8(ascii: "#")]) || isPointer(rest)
     }
 
-    private static func isInteger(_ rest: inout ArraySlice<UInt8>, allowsZero: Bool) -> Bool {
+    /// An integer has no leading zeros.
+    private static func isInteger(_ rest: inout ArraySlice<UInt8>) -> Bool {
         let digits = rest.prefix(while: ASCII.isDigit)
         rest = rest.dropFirst(digits.count)
-        guard let first = digits.first else { return false }
-        return first != 0x30 || allowsZero && digits.count == 1
+        return digits.first.map { $0 != 0x30 || digits.count == 1 } == true
     }
 
     /// RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
