@@ -268,7 +268,9 @@ struct BoundaryScanner {
         }
         if next == Self.lf, lineEnd.count != 2 { return .ends(offset + 1, isLast: isLast) }
         guard next == Self.cr, lineEnd.count != 1 else { return .isNone }
-        guard let feed = bytes.byte(at: offset + 1) else { return isWhole ? .isNone : .needsMore }
+        guard let feed = bytes.byte(at: offset + 1) else {
+            return !isWhole ? .needsMore : isLast ? .ends(offset + 1, isLast: true) : .isNone
+        }
         return feed == Self.lf ? .ends(offset + 2, isLast: isLast) : .isNone
     }
 }
