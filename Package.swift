@@ -398,8 +398,8 @@ let suites: [Suite] = [
     suite(
         "CoalescingTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandJSONValidation", "ErrandRetry",
-            "ErrandSystemTransport",
+            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandCoalescing", "ErrandJSONValidation",
+            "ErrandRetry", "ErrandSystemTransport",
         ]),
     suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP", "ErrandStates"]),

@@ -16,6 +16,7 @@ import Testing
             (":cHJldGVuZCB0aGlzIGlzIGJpbmFyeSBjb250ZW50Lg==:", .bytes(Data("pretend this is binary content.".utf8))),
             ("::", .bytes(Data())), ("?1", .boolean(true)), ("?0", .boolean(false)),
             ("@1659578233", .date(1_659_578_233)), ("@-1", .date(-1)),
+            ("@999999999999999", .date(999_999_999_999_999)), ("@-999999999999999", .date(-999_999_999_999_999)),
             (
                 #"%"This is intended for display to %c3%bcsers.""#,
                 .displayString("This is intended for display to üsers.")
@@ -33,7 +34,8 @@ import Testing
         "text that isn't an item is refused completely, with the position",
         arguments: [
             "", "-", "--1", "1.", ".5", "1.2345", "1234567890123456", "1234567890123.1", "1 2", "1,", "\"", "\"a\\b\"",
-            "\"\u{7F}\"", "\"\t\"", "\"ü\"", "?2", "?", ":a", ":*:", "@", "@1.5", "@a", "%", "%\"%C3\"", "%\"%c3\"",
+            "\"\u{7F}\"", "\"\t\"", "\"ü\"", "?2", "?", ":a", ":*:", "@", "@1.5", "@a", "@1234567890123456",
+            "99999999999999.1", "%", "%\"%C3\"", "%\"%c3\"",
             "%\"%g0\"", "%\"a", "ü", "a;B=1", "a;", "a; =1", "a;b=", "(a)", "\t1", "=1",
         ])
     func refused(_ text: String) {
