@@ -92,7 +92,7 @@ import Testing
                 #"{"device_code":"d","user_code":"u",\#(page)"verification_url":"https://a.example/","expires_in":"900","interval":"7"}"#
             let reply = try DeviceReply(Data(text.utf8))
             #expect(reply.lifetime == 900 && reply.interval == 7)
-            #expect(reply.signIn(at: Date(timeIntervalSince1970: 0)).pageWithCode == nil)
+            #expect(reply.signIn(until: Date(timeIntervalSince1970: 0)).pageWithCode == nil)
         }
     }
 

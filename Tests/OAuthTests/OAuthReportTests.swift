@@ -243,6 +243,104 @@ import Testing
         _ = await failure { try await agent.send(Call<Void>(.get, "a")) }
         #expect(stub.received.count == (asks ? 2 : 1), "\(challenge)")
     }
+
+    @Test(
+        "the time that a token request takes counts toward the lifetime, and a clock that is set meanwhile doesn't",
+        arguments: [0.0, 3_600, -3_600])
+    func slowTokens(change: Double) async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport { _ in
+            time.advance(by: .seconds(25))
+            time.date += change
+            return .json(#"{"access_token":"t","expires_in":60}"#)
+        }
+        let client = OAuthClient(server: Self.server(), id: "app", transport: stub, time: time)
+        let token = try await client.clientToken()
+        #expect(token.expiry == time.date.addingTimeInterval(35))
+    }
+
+    @Test("the time that a nonce costs doesn't count, because the lifetime begins with the request that is granted")
+    func lifetimeAfterNonce() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport { request in
+            time.advance(by: .seconds(10))
+            let isFirst = (try? Self.claims(request.headers["DPoP"]).nonce) == nil
+            return isFirst
+                ? .json(#"{"error":"use_dpop_nonce"}"#).status(400).header("DPoP-Nonce", "n")
+                : .json(#"{"access_token":"t","token_type":"DPoP","expires_in":60}"#)
+        }
+        let client = OAuthClient(
+            server: Self.server(), id: "app", dpop: try DPoP(key: .generate(.p256)), transport: stub, time: time)
+        let token = try await client.clientToken()
+        #expect(stub.received.count == 2 && token.expiry == time.date.addingTimeInterval(50))
+    }
+
+    @Test("the time that a device's codes take to arrive counts toward their lifetime")
+    func slowCodes() async throws {
+        let time = ManualTimeSource()
+        let stub = StubTransport { _ in
+            time.advance(by: .seconds(20))
+            return .json(
+                #"{"device_code":"d","user_code":"u","verification_uri":"https://a.example/","expires_in":24}"#)
+        }
+        let server = Self.server { $0.deviceAuthorizationEndpoint = URL(string: "\(Self.issuer)/device") }
+        let client = OAuthClient(server: server, id: "app", transport: stub, time: time)
+        let shown = Log<Date>()
+        // The code ends before the first poll after five seconds.
+        let error = await failure { _ = try await client.signInOnDevice { shown.add($0.expiry) } }
+        #expect(error?.code == .deviceCodeExpired && stub.received.count == 1)
+        #expect(shown.all == [time.date.addingTimeInterval(4)])
+    }
+
+    @Test(
+        "a server that asks a device to slow down may give the new interval, which is never shorter than the standard's",
+        arguments: [
+            ("25", 25), ("\"25\"", 25), ("5", 10), ("0", 10), ("-7", 10), ("1e300", 600), ("null", 10),
+            ("\"soon\"", 10), ("[9]", 10),
+        ])
+    func slowDown(interval: String, expected: Int) async throws {
+        let base = ManualTimeSource()
+        let clock = JumpingClock(base: base)
+        let count = Counter()
+        let stub = StubTransport { request in
+            if request.url.path == "/device" {
+                return .json(
+                    #"{"device_code":"d","user_code":"u","verification_uri":"https://a.example/","expires_in":9000}"#)
+            }
+            switch count.increment() {
+            case 1: return .json(#"{"error":"slow_down","interval":\#(interval)}"#).status(400)
+            case 2: return .json(#"{"error":"authorization_pending"}"#).status(400)
+            default: return .json(#"{"access_token":"t"}"#)
+            }
+        }
+        let server = Self.server { $0.deviceAuthorizationEndpoint = URL(string: "\(Self.issuer)/device") }
+        let client = OAuthClient(server: server, id: "app", transport: stub, time: clock)
+        if expected > 25 {
+            // The clock doesn't jump over waits this long.
+            let task = Task { try await client.signInOnDevice { _ in } }
+            for _ in 0..<2 {
+                try await eventually { base.nextWake == base.now.advanced(by: .seconds(expected)) }
+                base.advance(by: .seconds(expected))
+            }
+            _ = try await task.value
+        } else {
+            _ = try await client.signInOnDevice { _ in }
+            #expect(clock.waits.all == [5, expected, expected])
+        }
+    }
+
+    @Test("a response in the fragment of a redirect isn't used, because the client asks for one in the query")
+    func fragments() throws {
+        let server = OAuthServer(issuer: Self.issuer)
+        let items = "code=a&state=s&iss=https%3A%2F%2Fid.example.com"
+        func code(_ redirect: String) throws(OAuthError) -> String {
+            try AuthorizationRedirect.code(in: redirect, to: "app:/in", state: "s", server: server, hiding: [])
+        }
+        #expect(try code("app:/in?\(items)") == "a")
+        for redirect in ["app:/in#\(items)", "app:/in?#\(items)"] {
+            #expect(throws: OAuthError.self) { try code(redirect) }
+        }
+    }
 }
 
 private struct Closed: Error {}

@@ -25,15 +25,20 @@ public struct OAuthError: CodedError, Sendable {
     public let status: Int?
     /// The cause, for example an error of the transport, the store, the key or the browser.
     public let underlying: (any Error)?
+    /// The seconds between polls that the server asks a device for.
+    let pollingInterval: Double?
 
     /// Creates an error, for your own browsers and stores.
     public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
         self.init(code, message, serverCode: nil, status: nil, underlying: underlying)
     }
 
-    init(_ code: Code, _ message: String, serverCode: String?, status: Int?, underlying: (any Error)? = nil) {
+    init(
+        _ code: Code, _ message: String, serverCode: String?, status: Int?, pollingInterval: Double? = nil,
+        underlying: (any Error)? = nil
+    ) {
         (self.code, self.message, self.serverCode) = (code, message, serverCode)
-        (self.status, self.underlying) = (status, underlying)
+        (self.status, self.pollingInterval, self.underlying) = (status, pollingInterval, underlying)
     }
 
     /// The code, the message, and the cause, on one line.

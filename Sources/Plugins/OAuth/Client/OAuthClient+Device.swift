@@ -53,10 +53,11 @@ extension OAuthClient {
         try Self.add(parameters, to: &form)
         let endpoint = try Endpoint(
             try await server().deviceAuthorizationEndpoint, "device authorization endpoint")
-        let reply = try DeviceReply(try await post(form, to: endpoint, hiding: []))
-        let end = time.instant(after: .seconds(reply.lifetime))
-        try await show(reply.signIn(at: time.date))
-        return try await token(of: reply, until: end)
+        let reply = try await post(form, to: endpoint, hiding: [])
+        let codes = try DeviceReply(reply.data)
+        let end = reply.sent.advanced(by: .seconds(codes.lifetime))
+        try await show(codes.signIn(until: time.date.addingTimeInterval(time.now.duration(to: end) / .seconds(1))))
+        return try await token(of: codes, until: end)
     }
 
     /// Polls the server until it issues a token or refuses (RFC 8628, sections 3.4 and 3.5).
@@ -81,14 +82,43 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
+    /// Rounds up, within the limits.
+    static func seconds(_ number: Double) -> Int64 {
+        guard number >= 1 else { return 1 }
+        return number < Double(maximumInterval) ? Int64(number.rounded(.up)) : maximumInterval
+    }
+
     /// In seconds. Returns nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval
-        case "slow_down": min(interval + 5, maximumInterval)
+        // Some servers give the new interval. It never shortens the one that the standard requires.
+        case "slow_down": min(max(interval + 5, seconds(error.pollingInterval ?? 0)), maximumInterval)
         // Poll half as often after a timeout (RFC 8628, section 3.5), and also if the server is busy.
         default: error.isRetryable ? min(interval * 2, maximumInterval) : nil
         }
+    }
+}
+
+/// A number of seconds. Some servers send it as text, or leave it blank.
+struct ServerSeconds: Decodable {
+    let number: Double?
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Double.self) {
+            self.number = number
+            return
+        }
+        guard let text = ServerText.given(try value.decode(String.self)) else {
+            number = nil
+            return
+        }
+        guard let number = ASCII.decimal(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: value, debugDescription: "expected a number of seconds, found other text")
+        }
+        self.number = number
     }
 }
 
@@ -108,30 +138,8 @@ struct DeviceReply {
         /// Some servers use this name from early drafts.
         let verification_url: String?
         let verification_uri_complete: String?
-        let expires_in: Seconds
-        let interval: Seconds?
-    }
-
-    /// Some servers send the number as text, or leave it blank.
-    private struct Seconds: Decodable {
-        let number: Double?
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let number = try? value.decode(Double.self) {
-                self.number = number
-                return
-            }
-            guard let text = ServerText.given(try value.decode(String.self)) else {
-                number = nil
-                return
-            }
-            guard let number = ASCII.decimal(text) else {
-                throw DecodingError.dataCorruptedError(
-                    in: value, debugDescription: "expected a number of seconds, found other text")
-            }
-            self.number = number
-        }
+        let expires_in: ServerSeconds
+        let interval: ServerSeconds?
     }
 
     init(_ data: Data) throws(OAuthError) {
@@ -149,18 +157,11 @@ struct DeviceReply {
         pageWithCode = try complete.map { text throws(OAuthError) in
             try ServerAddress.checked(text, "verification_uri_complete")
         }
-        lifetime = Self.bounded(seconds, atLeast: 1, atMost: 86_400)
-        interval = Self.bounded(members.interval?.number ?? 5, atLeast: 1, atMost: DevicePolling.maximumInterval)
+        lifetime = seconds >= 1 ? Int64(min(seconds, 86_400).rounded(.up)) : 1
+        interval = DevicePolling.seconds(members.interval?.number ?? 5)
     }
 
-    private static func bounded(_ seconds: Double, atLeast least: Int64, atMost most: Int64) -> Int64 {
-        guard seconds >= Double(least) else { return least }
-        return seconds < Double(most) ? Int64(seconds.rounded(.up)) : most
-    }
-
-    func signIn(at date: Date) -> DeviceSignIn {
-        DeviceSignIn(
-            page: page, userCode: userCode, pageWithCode: pageWithCode,
-            expiry: date.addingTimeInterval(Double(lifetime)))
+    func signIn(until expiry: Date) -> DeviceSignIn {
+        DeviceSignIn(page: page, userCode: userCode, pageWithCode: pageWithCode, expiry: expiry)
     }
 }

@@ -57,7 +57,7 @@ extension OAuthClient {
         try Self.add(parameters, to: &items)
         if let url = server.pushedAuthorizationRequestEndpoint {
             let endpoint = try Endpoint(url, "endpoint for pushed authorization requests")
-            let data = try await post(items, to: endpoint, hiding: attempt.secrets)
+            let data = try await post(items, to: endpoint, hiding: attempt.secrets).data
             // RFC 9126, section 2.2.
             guard let pushed = try? JSONDecoder().decode(PushedRequest.self, from: data), !pushed.request_uri.isEmpty
             else {

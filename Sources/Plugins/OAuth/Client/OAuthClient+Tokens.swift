@@ -64,9 +64,10 @@ extension OAuthClient {
         for form: [(name: String, value: String)], hiding secrets: [String], nonce: String? = nil
     ) async throws -> OAuthToken {
         let endpoint = try Endpoint(try await server().tokenEndpoint, "token endpoint", hasProof: true)
-        let data = try await post(form, to: endpoint, hiding: secrets)
+        let reply = try await post(form, to: endpoint, hiding: secrets)
+        let elapsed = reply.sent.duration(to: time.now)
         let response: TokenResponse
-        do { response = try JSONDecoder().decode(TokenResponse.self, from: data) } catch {
+        do { response = try JSONDecoder().decode(TokenResponse.self, from: reply.data) } catch {
             throw OAuthError(.invalidResponse, "the response has no usable token: \(error.briefDescription)")
         }
         // RFC 6749, section 7.1, requires a known type. Some servers leave it out.
@@ -79,7 +80,7 @@ extension OAuthClient {
         }
         var token = OAuthToken(
             response.accessToken, kind: kind,
-            expiry: response.lifetime.map { time.date.addingTimeInterval($0 / .seconds(1)) },
+            expiry: response.lifetime.map { time.date.addingTimeInterval(($0 - elapsed) / .seconds(1)) },
             refreshToken: response.refreshToken, scope: response.scope, idToken: response.idToken)
         if let idToken = token.idToken {
             let claims = try IDTokenClaims(idToken)

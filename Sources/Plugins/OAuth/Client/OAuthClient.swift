@@ -143,6 +143,13 @@ extension OAuthClient {
         }
     }
 
+    struct Reply {
+        let data: Data
+        /// When the client began to send the form. Lifetimes in the reply count from here, because the server set them
+        /// before the reply arrived.
+        let sent: ContinuousClock.Instant
+    }
+
     /// Sends a form with the client's identity. If the server refuses the form, this method may send it again, at most
     /// twice: with the nonce that the server asks for (RFC 9449, section 8), and with the server's date if the server
     /// refused a signed date.
@@ -150,17 +157,17 @@ extension OAuthClient {
     /// - Parameter secrets: Parts of the form to hide in errors.
     func post(
         _ form: [(name: String, value: String)], to endpoint: Endpoint, hiding secrets: [String]
-    ) async throws -> Data {
+    ) async throws -> Reply {
         var (secrets, mayAskForNonce, mayCorrectClock) = (secrets, true, true)
         while true {
-            let signedAt = clocks.date(of: endpoint.url, now: time.date)
+            let (signedAt, sent) = (clocks.date(of: endpoint.url, now: time.date), time.now)
             let response = try await response(to: form, endpoint, &secrets)
             if mayAskForNonce, asksForNonce(response, endpoint) {
                 mayAskForNonce = false
             } else if mayCorrectClock, hasOtherClock(response, endpoint: endpoint, signedAt: signedAt) {
                 mayCorrectClock = false
             } else {
-                return try body(of: response, hiding: secrets)
+                return Reply(data: try body(of: response, hiding: secrets), sent: sent)
             }
         }
     }
@@ -252,16 +259,22 @@ extension OAuthClient {
 struct ServerFault: Decodable {
     let error: String
     let error_description: String?
+    /// The seconds between polls, which GitHub sends with `slow_down`.
+    let interval: Double?
 
-    private enum Name: CodingKey { case error, error_description }
+    private enum Name: CodingKey { case error, error_description, interval }
 
-    init(error: String, description: String?) { (self.error, error_description) = (error, description) }
+    init(error: String, description: String?) {
+        (self.error, error_description, interval) = (error, description, nil)
+    }
 
-    /// Some servers send a list or an object as the description, which is then ignored.
+    /// Some servers send a list or an object as the description, which is then ignored, like an interval that isn't a
+    /// number.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Name.self)
         error = try members.decode(String.self, forKey: .error)
         error_description = try? members.decodeIfPresent(String.self, forKey: .error_description)
+        interval = try? members.decodeIfPresent(ServerSeconds.self, forKey: .interval)?.number
     }
 
     /// Some servers send an empty error code along with a token.
@@ -287,7 +300,7 @@ struct ServerFault: Decodable {
             case "expired_token": .deviceCodeExpired
             default: .refused
             }
-        return OAuthError(code, message, serverCode: name, status: status)
+        return OAuthError(code, message, serverCode: name, status: status, pollingInterval: fault.interval)
     }
 }
 
