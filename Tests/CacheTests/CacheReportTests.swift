@@ -247,4 +247,37 @@ import Testing
             try await store.removeAll { _ in true }
         }
     }
+
+    @Test("a 304 without fields of its own renews the response for the lifetime that it was stored with")
+    func bareConfirmation() async throws {
+        let f = Fixture()
+        f.stub.on("*") { request in
+            request.headers.contains("If-None-Match")
+                ? .status(304)
+                : StubResponse.text("body").header("Cache-Control", "max-age=100").header("ETag", "\"a\"")
+        }
+        for round in 1...3 {
+            for _ in 0..<2 { #expect(try await f.text(Get("a", .http)) == "body") }
+            #expect(f.sent == round)
+            f.time.advance(by: .seconds(99))
+            #expect(try await f.text(Get("a", .http)) == "body")
+            #expect(f.sent == round)
+            f.time.advance(by: .seconds(2))
+        }
+    }
+
+    @Test("once a resource has gone, a later failure of its server doesn't bring an older response back")
+    func goneThenDown() async throws {
+        for gone in [StubResponse.status(404), .status(410), .text("new").header("Cache-Control", "no-store")] {
+            let f = Fixture()
+            f.stub.on(
+                "/a",
+                response: StubResponse.text("old").header("Cache-Control", "max-age=1, stale-if-error=1000"), gone,
+                .status(503))
+            #expect(try await f.text(Get("a", .http)) == "old")
+            f.time.advance(by: .seconds(5))
+            _ = try await f.text(Get("a", .http))
+            #expect(try await f.response(Get("a", .http)).status == 503, "\(gone)")
+        }
+    }
 }

@@ -192,11 +192,23 @@ extension CacheHandler {
         case .nothing(let reason): return .validate(.forward(reason))
         case .found(let found):
             if condition == .forward { return .validate(.forward(.request)) }
-            let head = found.entry.head
-            return HTTPCacheRules.decide(
-                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
-                now: now)
+            if asksAgain(instead: found, lookup) { return .validate(.forward(.request, detail: "another attempt")) }
+            return decision(found, lookup)
         }
+    }
+
+    private func decision(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
+        let head = found.entry.head
+        return HTTPCacheRules.decide(
+            head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
+    }
+
+    /// A filter that begins another attempt has refused the response of an earlier attempt, which may be the stored
+    /// one. A redirect wasn't refused, because it isn't the response of an attempt.
+    private func asksAgain(instead found: StoredResponse, _ lookup: HTTPLookup) -> Bool {
+        if exchange.attempt == 1 || mode.mustNotSend || lookup.directives.onlyIfCached { return false }
+        let status = found.entry.head.status
+        return status >= 400 || status < 300 && !lookup.preferences.acceptsStale
     }
 
     private func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
@@ -272,11 +284,9 @@ extension CacheHandler {
         _ found: StoredResponse, for lookup: HTTPLookup, forwardStatus: Int?, stagedWork: Int
     ) async -> HTTPResponse? {
         let head = found.entry.head
-        guard
-            var status = HTTPCacheRules.staleOnError(
-                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
-                now: now)
-        else { return nil }
+        let allowed = HTTPCacheRules.staleOnError(
+            head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
+        guard var status = allowed ?? fresh(found, lookup) else { return nil }
         status.forwardStatus = forwardStatus
         let condition = condition(found, lookup)
         guard condition != .forward, let response = await serve(found.entry, as: condition, status: status) else {
@@ -284,6 +294,13 @@ extension CacheHandler {
         }
         await exchange.discardStagedWork(after: stagedWork)
         return response
+    }
+
+    /// Returns the status of a response that was validated only because of another attempt, and may be served otherwise.
+    private func fresh(_ found: StoredResponse, _ lookup: HTTPLookup) -> CacheStatus? {
+        guard exchange.attempt > 1, found.entry.head.status < 400 else { return nil }
+        let decision = decision(found, lookup)
+        return decision.usesStored ? decision.status : nil
     }
 
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
