@@ -1,4 +1,5 @@
 import Errand
+import ErrandCache
 import ErrandCookies
 import ErrandEssentials
 import ErrandMessageSyntax
@@ -214,5 +215,66 @@ import Testing
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [.cookies])
         _ = try await agent.send(Call<Data>(.get, "page") { $0.headers = ["Cookie": "session=old; lang=de"] })
         #expect(stub.received.map { $0.headers[.cookie] } == ["session=old; lang=de", sent])
+    }
+
+    @Test("a redirect that comes from a cache is followed with the cookies that the jar has now, and sets none itself")
+    func cachedRedirect() async throws {
+        let jar = CookieJar()
+        let stub = StubTransport(.text("in"))
+        stub.on(
+            "/old",
+            response: .redirect(to: "/new", status: 301).header("Cache-Control", "max-age=1000")
+                .header(.setCookie, "session=first; Path=/new"))
+        let agent = NetworkAgent(
+            baseURL: "https://shop.example", transport: stub,
+            filters: [.cookies(jar), .cache(.memory(), policy: .http)], time: ManualTimeSource(date: epoch))
+        try await agent.send(Call<Data>(.get, "old"))
+        for change in ["session=second; Path=/new", "session=; Path=/new; Max-Age=0"] {
+            jar.set(change, from: "https://shop.example/")
+            try await agent.send(Call<Data>(.get, "old"))
+        }
+        #expect(stub.received.map(\.url.path) == ["/old", "/new", "/new", "/new"])
+        #expect(stub.received.map { $0.headers[.cookie] } == [nil, "session=first", "session=second", nil])
+    }
+
+    @Test("a cookie of the jar that a redirect removes isn't sent with the next hop or later")
+    func removedByRedirect() async throws {
+        let jar = CookieJar()
+        jar.set("session=1; Path=/", from: "https://shop.example/")
+        jar.set("lang=de; Path=/", from: "https://shop.example/")
+        let stub = StubTransport(.text("out"))
+        stub.on("/logout", response: .redirect(to: "/").header(.setCookie, "session=; Path=/; Max-Age=0"))
+        let agent = NetworkAgent(
+            baseURL: "https://shop.example", transport: stub, filters: [.cookies(jar)],
+            time: ManualTimeSource(date: epoch))
+        for path in ["logout", "later"] { try await agent.send(Call<Data>(.get, path)) }
+        #expect(stub.received.map { $0.headers[.cookie] } == ["session=1; lang=de", "lang=de", "lang=de"])
+        #expect(jar.cookies.map(\.name) == ["lang"])
+    }
+
+    @Test("the call's own Cookie field stays within its origin, and another origin gets its own cookies only")
+    func ownFieldAcrossOrigins() async throws {
+        let jar = CookieJar()
+        jar.set("jar=1; Path=/", from: "https://shop.example/")
+        jar.set("theirs=1; Path=/", from: "https://pay.example/")
+        let stub = StubTransport(.text("in"))
+        stub.on("/a", response: .redirect(to: "/b"))
+        stub.on("/b", response: .redirect(to: "https://shop.example:8443/c"))
+        stub.on("/c", response: .redirect(to: "https://pay.example/d"))
+        let agent = NetworkAgent(
+            baseURL: "https://shop.example", transport: stub, filters: [.cookies(jar)],
+            time: ManualTimeSource(date: epoch))
+        try await agent.send(Call<Data>(.get, "a") { $0.headers = ["Cookie": "own=canary"] })
+        #expect(
+            stub.received.map { $0.headers[.cookie] } == [
+                "own=canary; jar=1", "own=canary; jar=1", "jar=1", "theirs=1",
+            ])
+    }
+
+    @Test("an age of hundreds of digits is an age, and keeps the cookie", arguments: [19, 309, 4_000])
+    func endlessAge(digits: Int) {
+        let jar = CookieJar()
+        #expect(jar.set("a=b; Max-Age=" + String(repeating: "9", count: digits), from: "https://shop.example/") == nil)
+        #expect(jar.field(for: "https://shop.example/", at: epoch.addingTimeInterval(86_400)) == "a=b")
     }
 }

@@ -204,6 +204,39 @@ struct DownloadReportTests {
         #expect(file.lastPathComponent == name && folder.names == [name])
     }
     #endif
+
+    @Test(
+        "a part in a content coding isn't appended, whatever range it names, and a part in `identity` is",
+        arguments: Wire.allCases, ["gzip", "identity", "Identity, identity"])
+    func codedPart(wire: Wire, coding: String) async throws {
+        let film = film
+        origin.set {
+            $0.twist = { number, request, response in
+                if number == 1 { return response.truncated(to: 250_000) }
+                guard request.range != nil else { return response }
+                if coding != "gzip" { return response.header("Content-Encoding", coding) }
+                let coded = gzip(film[250_000...])
+                return TestResponse(status: 206, body: coded).header("ETag", "\"1\"").header("Content-Encoding", "gzip")
+                    .header("Content-Range", "bytes 250000-\(250_000 + coded.count - 1)/\(film.count)")
+            }
+        }
+        try await agent(origin.server, wire).send(Get(folder.file("film")))
+        #expect(try folder.data("film") == film && folder.names == ["film"])
+        // A part in `identity` is the file's own bytes, so nothing is fetched twice.
+        if coding != "gzip", wire == .system { #expect(origin.ranges == [nil, "bytes=250000-"]) }
+    }
+
+    @Test("a redirect's Content-Disposition doesn't name the file; the last response or its URL does")
+    func redirectedName() async throws {
+        let server = try TestServer()
+        let named = "attachment; filename=\"report.pdf\""
+        server.on("/named", .redirect(to: "/blob/7f3a").header("Content-Disposition", named))
+        server.on("/blob/7f3a", .data(bytes(10)))
+        server.on("/plain", .redirect(to: "/blob/named"))
+        server.on("/blob/named", .data(bytes(20)).header("Content-Disposition", named))
+        for path in ["named", "plain"] { try await agent(server).send(Get(folder.url, path: path)) }
+        #expect(folder.names.sorted() == ["7f3a", "report.pdf"])
+    }
 }
 
 extension String {

@@ -103,6 +103,9 @@ import Testing
         Case("redirects the rest") { number, request in
             number == 1 ? .cut(250_000) : number == 3 ? .respond(308, [.location: request.path]) : nil
         },
+        Case("redirects the creation for good") { number, _ in
+            number == 1 ? .respond(308, [.location: "/files/"]) : nil
+        },
         Case("redirects the creation") { number, request in
             number == 1 ? .respond(307, [.location: "/files/"]) : number == 2 ? .cut(250_000) : nil
         },

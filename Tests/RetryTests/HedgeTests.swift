@@ -210,4 +210,31 @@ import Testing
         _ = await download.result
         #expect(wire.sent == 44)
     }
+
+    @Test("a request that fails before a second one is due ends at once, with or without a budget", arguments: [0, 1])
+    func earlyFailure(share: Int) async throws {
+        let (time, notes) = (ManualTimeSource(), Notes())
+        let wire = Wire { number, request, options in
+            if number > 40 { return response(request, 503) }
+            try await options.time.sleep(until: options.time.now.advanced(by: .milliseconds(10)))
+            return response(request)
+        }
+        let hedge = HedgeFilter(HedgePolicy(share: Double(share)))
+        let agent = NetworkAgent(wire, [hedge], time, notes)
+        for _ in 0..<40 {
+            let task = agent.sending()
+            try await eventually { time.sleeperCount > 0 }
+            time.advance(by: .milliseconds(10))
+            _ = try await task.value
+            try await eventually { time.sleeperCount == 0 }
+        }
+        let sent = wire.sent
+        let date = time.now
+        #expect(await outcome(agent.sending()) == "503")
+        #expect(time.now == date && wire.sent == sent + 1 && notes.count("hedge") == 0)
+        // A retry around it decides when to send again.
+        let patient = NetworkAgent(wire, [.retry(policy { $0.backoff = .none }), hedge], time)
+        #expect(await outcome(patient.sending()) == "503")
+        #expect(time.now == date && wire.sent == sent + 4)
+    }
 }
