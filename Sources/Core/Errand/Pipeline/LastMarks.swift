@@ -7,7 +7,7 @@ import Synchronization
 final class LastMarks: Sendable {
     /// The last marks. A class, so copying them out of the lock costs one retain.
     private final class Known: Sendable {
-        let secrets: ContiguousArray<HTTPHeaders.Field>
+        let secrets: HTTPHeaders.Secrets
         let declared: UserMarks?
         let marks: Set<UserMark>
 

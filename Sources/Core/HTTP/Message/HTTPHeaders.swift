@@ -238,31 +238,47 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return false
     }
 
-    package var secrets: ContiguousArray<Field> {
+    /// The sensitive fields, to compare the next message's fields with them.
+    package struct Secrets: Sendable {
+        package fileprivate(set) var fields: ContiguousArray<Field> = []
+        /// Whether the names and values consist of ASCII.
+        fileprivate var areASCII = true
+
+        package init() {}
+    }
+
+    package var secrets: Secrets {
         let fields = fields.span
-        var secrets: ContiguousArray<Field> = []
-        for index in fields.indices where fields[index].isSensitive { secrets.append(fields[index]) }
+        var secrets = Secrets()
+        for index in fields.indices where fields[index].isSensitive { secrets.fields.append(fields[index]) }
+        secrets.areASCII = secrets.fields.allSatisfy { $0.name.rawName.isASCII && $0.value.isASCII }
         return secrets
     }
 
-    func unmarkedFields(where test: (Span<UInt8>) -> Bool) -> ContiguousArray<Field> {
+    func unmarkedFields(where test: (HTTPHeaderName) -> Bool) -> ContiguousArray<Field> {
         let fields = fields.span
         var chosen: ContiguousArray<Field> = []
-        for index in fields.indices where !fields[index].isSensitive && fields[index].name.rawName.withSpan(test) {
+        for index in fields.indices where !fields[index].isSensitive && test(fields[index].name) {
             chosen.append(fields[index])
         }
         return chosen
     }
 
     /// Returns whether the sensitive fields are equal to known fields. Compares them in place, without copies.
-    package func haveSecrets(equalTo known: ContiguousArray<Field>) -> Bool {
-        let (fields, known) = (fields.span, known.span)
+    package func haveSecrets(equalTo known: Secrets) -> Bool {
+        let (fields, secrets) = (fields.span, known.fields.span)
         var count = 0
         for index in fields.indices where fields[index].isSensitive {
-            guard count < known.count, fields[index] == known[count] else { return false }
+            guard count < secrets.count else { return false }
+            // Consecutive messages mostly have copies of the same secrets.
+            let isCopy =
+                known.areASCII && fields[index].value.hasSameBytes(asASCII: secrets[count].value)
+                && fields[index].name.rawName.hasSameBytes(asASCII: secrets[count].name.rawName)
+                && fields[index].isLatin1 == secrets[count].isLatin1
+            guard isCopy || fields[index] == secrets[count] else { return false }
             count += 1
         }
-        return count == known.count
+        return count == secrets.count
     }
 
     func haveValue(where test: (String) -> Bool) -> Bool {

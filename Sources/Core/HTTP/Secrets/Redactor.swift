@@ -19,9 +19,13 @@ public struct Redactor: Sendable {
     private var secrets = SecretFinder()
     private var rememberedSecrets = 0
     private var rememberedValues: [String] = []
+    /// Nil for a redactor of a single exchange.
+    package private(set) var names: KnownNames?
 
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
+
+    package init(_ redaction: Redaction, names: KnownNames?) { (self.redaction, self.names) = (redaction, names) }
 
     /// Remembers a secret to mask it wherever it occurs, even if it's escaped for a URL, for HTML or for JSON.
     ///
@@ -75,23 +79,29 @@ public struct Redactor: Sendable {
     public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
         var masked = headers
         masked.replaceValues { field in
-            guard redaction.isSecret(field) else { return nil }
             if field.isSensitive {
                 rememberValue(field.value)
-            } else if redaction.isSecret(field.name.rawName) {
-                rememberWords(of: field.value)
+                return Redaction.mask
             }
+            let kind = kind(of: field.name)
+            if kind == .shown { return nil }
+            if kind == .secret { rememberWords(of: field.value) }
             return Redaction.mask
         }
         return masked
     }
 
-    /// Remembers the values of fields that aren't sensitive, but have a secret's name, such as `X-API-Key`.
-    package mutating func rememberNamedValues(in headers: HTTPHeaders) {
-        let redaction = redaction
-        for field in headers.unmarkedFields(where: { redaction.isSecret($0) }) where redaction.isSecret(field) {
-            rememberWords(of: field.value)
-        }
+    /// Returns the fields that aren't sensitive, but have a secret's name, such as `X-API-Key`.
+    package mutating func namedSecrets(in headers: HTTPHeaders) -> ContiguousArray<HTTPHeaders.Field> {
+        headers.unmarkedFields { kind(of: $0) == .secret }
+    }
+
+    package mutating func rememberWords(of fields: ContiguousArray<HTTPHeaders.Field>) {
+        for field in fields { rememberWords(of: field.value) }
+    }
+
+    private mutating func kind(of name: HTTPHeaderName) -> KnownNames.Kind {
+        names?.kind(of: name, in: redaction) ?? redaction.kind(of: name)
     }
 
     /// Remembers the words of a value. Ignores words without a digit, because such fields also contain ordinary words.
