@@ -249,12 +249,11 @@ private struct PrefixFilter: Sendable {
 
     func mayOccur(in text: Span<UInt8>) -> Bool {
         let bits = bits.span
-        var index = Self.length - 1
-        while index < text.count {
-            let start = UInt32(text[index - 3]) << 24 | UInt32(text[index - 2]) << 16
-            let (word, bit) = Self.position(start | UInt32(text[index - 1]) << 8 | UInt32(text[index]))
+        var start = 0
+        while start + Self.length <= text.count {
+            let (word, bit) = Self.position(text.bigEndian(at: start))
             if bits[word] & bit != 0 { return true }
-            index += Self.step
+            start += Self.step
         }
         return false
     }
