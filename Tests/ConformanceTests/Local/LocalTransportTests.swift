@@ -81,6 +81,26 @@ struct LocalTransportTests {
         where each.name == name { try await each.run() }
     }
 
+    @Test("no case refuses a folder of files", arguments: names)
+    func folder(name: String) async throws {
+        for each in TransportConformance.localCases(serving: { try FolderTransport($0) }, laws: Self.options)
+        where each.name == name { try await each.run() }
+    }
+
+    private static let folders: [(FolderTransport.Mistake, String)] = [
+        (.decodesSlashes, group("an encoded slash")), (.keepsEscapes, group("an encoded percent sign")),
+        (.namesEachResponse, "a response is the same each time and for each delivery, with the right length"),
+        (.labelsAllAsText, "each resource is returned with its own bytes and type, for each delivery"),
+    ]
+
+    @Test("a case refuses a wrong folder of files", arguments: folders.indices)
+    func wrongFolder(index: Int) async throws {
+        let (mistake, name) = Self.folders[index]
+        let cases = TransportConformance.localCases(serving: { try FolderTransport($0, mistake) }, laws: .off)
+        let each = try #require(cases.first { $0.name == name })
+        await #expect(throws: ConformanceFailure.self, "\(mistake)") { try await each.run() }
+    }
+
     @Test("no case refuses a stub", arguments: names)
     func stub(name: String) async throws {
         let cases = TransportConformance.localCases(

@@ -15,6 +15,8 @@ struct LocalCall: Sendable, Hashable, CustomStringConvertible {
     var upload: Upload?
     var delivery = Delivery.data
     var ending = Ending.read
+    /// Whether the call sends `If-None-Match`, with the entity tag of a GET that precedes it.
+    var isConditional = false
 
     static let uploaded = Data("an uploaded body, which a transport must read at most once".utf8)
 
@@ -22,6 +24,7 @@ struct LocalCall: Sendable, Hashable, CustomStringConvertible {
         var parts = ["\(method) \(url)"]
         parts += headers.map { "\($0.name.rawName): \($0.value)" }
         if let upload { parts.append("with a body as \(upload)") }
+        if isConditional { parts.append("with the ETag of a GET as If-None-Match") }
         if delivery != .data { parts.append("delivered as \(delivery)") }
         switch ending {
         case .read: break
@@ -50,15 +53,10 @@ enum LocalResult: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Fields that depend on the time of the response.
-    private static let volatile: Set<HTTPHeaderName> = [.date, .age, .expires]
-
-    /// Whether the results are the same, apart from dates.
+    /// Whether the results are the same. They may come from different transports for the same resources.
     func isSame(as other: LocalResult) -> Bool {
-        guard case .response(var left) = self, case .response(var right) = other else { return self == other }
-        left.headers.removeAll { Self.volatile.contains($0.name) }
-        right.headers.removeAll { Self.volatile.contains($0.name) }
-        return left == right
+        guard case .response(let left) = self, case .response(let right) = other else { return self == other }
+        return left.isSame(as: right)
     }
 
     func difference(from other: LocalResult) -> String {
@@ -69,6 +67,31 @@ enum LocalResult: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
+extension LocalBench.Received {
+    /// Fields that depend on the time of the response.
+    private static let volatile: Set<HTTPHeaderName> = [.date, .age, .expires]
+    /// Fields that identify a version. Two transports can store the same resource at different times.
+    private static let versions: Set<HTTPHeaderName> = [.entityTag, .lastModified]
+    /// Fields about the body, for which HTTP defines a meaning. The value of another field, such as the number of a
+    /// request, may differ in each response.
+    private static let aboutBody: Set<HTTPHeaderName> = [
+        .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentRange, .contentDisposition,
+        .acceptRanges, .location, .vary, .allow,
+    ]
+
+    /// Whether two responses have the same status, body and fields. In responses of one transport, the fields that
+    /// identify the version must be the same as well.
+    func isSame(as other: Self, ofOneTransport isOne: Bool = false) -> Bool {
+        if status != other.status || body != other.body { return false }
+        let names = [self, other].map { Set($0.headers.map(\.name)).subtracting(Self.volatile) }
+        if names[0] != names[1] { return false }
+        return names[0].allSatisfy { name in
+            let isCompared = Self.aboutBody.contains(name) || isOne && Self.versions.contains(name)
+            return !isCompared || headers.values(of: name) == other.headers.values(of: name)
+        }
+    }
+}
+
 extension LocalBench {
     /// The longest time for a request that nobody delays.
     static let patience = Duration.seconds(60)
@@ -76,6 +99,18 @@ extension LocalBench {
     /// Plays a call. Throws a failure if the call hangs, or if its error isn't typed.
     func play(
         _ call: LocalCall, on transport: any Transport, time: any TimeSource = SystemTimeSource()
+    ) async throws -> LocalResult {
+        var call = call
+        if call.isConditional {
+            call.isConditional = false
+            let plain = try await play(LocalCall(url: call.url), on: transport, time: time)
+            if case .response(let received) = plain { call.headers[.ifNoneMatch] = received.headers[.entityTag] }
+        }
+        return try await played(call, on: transport, time)
+    }
+
+    private func played(
+        _ call: LocalCall, on transport: any Transport, _ time: any TimeSource
     ) async throws -> LocalResult {
         guard let target = URL(string: call.url) else { throw ConformanceFailure(expected: "a URL", came: call.url) }
         let files = LocalFiles()

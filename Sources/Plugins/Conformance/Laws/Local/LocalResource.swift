@@ -21,11 +21,29 @@ public struct LocalResource: Sendable, Hashable {
 extension LocalResource {
     static let origin = "https://local.example"
 
+    /// Whether a transport may leave the resource out: no file can have its name, or a folder has no place for it.
+    var mayBeMissing: Bool {
+        if !url.hasPrefix(Self.origin + "/") || url.contains("?") { return true }
+        // An encoded slash, or text that isn't ASCII, which file systems normalize.
+        return url.split(separator: "%", omittingEmptySubsequences: false).dropFirst().contains { part in
+            UInt8(part.prefix(2), radix: 16).map { $0 == UInt8(ascii: "/") || $0 >= 0x80 } ?? false
+        }
+    }
+
+    /// Whether a response may have this media type. A folder of files doesn't know the type of a file without an
+    /// extension, or with an unusual one.
+    func accepts(type: String) -> Bool {
+        let name = url.split(separator: "/").last ?? ""
+        let known = [contentType, "application/octet-stream"]
+        return !name.dropLast().contains(".") || name.contains("?")
+            || known.contains(type.prefix { $0 != ";" && !$0.isWhitespace }.lowercased())
+    }
+
     /// Resources that every local transport can serve.
     static let plain: [LocalResource] = [
         LocalResource("\(origin)/page.txt"), LocalResource("\(origin)/folder/page.txt"),
         LocalResource("\(origin)/empty.txt", Data()), LocalResource("\(origin)/one.txt", Data([0x31])),
-        LocalResource("\(origin)/long.bin", WireBytes.prefix(300_001), contentType: "application/octet-stream"),
+        LocalResource("\(origin)/long.pdf", WireBytes.prefix(300_001), contentType: "application/pdf"),
     ]
 
     /// A group of resources whose URLs differ only in one respect.
