@@ -74,6 +74,16 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
+    /// Returns a streamed response once its head has arrived. Throws a failure if the transport keeps the head back, for
+    /// example until the whole body has arrived.
+    func stream(_ path: String, options: TransportOptions = TransportOptions(delivery: .stream)) async throws
+        -> HTTPResponse
+    {
+        try await promptly("the head of \(path), before the end of its body") {
+            try await send(.get, path, options: options)
+        }
+    }
+
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")
@@ -145,6 +155,41 @@ extension ConformanceBench {
         }
         return data
     }
+}
+
+extension HTTPBody.Iterator {
+    /// Returns the next chunk. Throws a failure if the transport keeps back bytes that the server has sent.
+    mutating func nextPromptly() async throws -> Data? {
+        let (chunk, iterator) = try await promptly("a part of the body, before the end of the body") { [self] in
+            var iterator = self
+            return (try await iterator.next(), iterator)
+        }
+        self = iterator
+        return chunk
+    }
+}
+
+/// Returns the result of an operation for which the transport doesn't have to wait. Throws a failure if it doesn't end.
+///
+/// The limit is a number of short waits, so a busy machine doesn't cause a failure.
+func promptly<Value: Sendable>(
+    _ what: String, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let end = Watched<Result<Value, any Error>?>(nil)
+    let task = Task {
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        end.update { $0 = result }
+    }
+    defer { task.cancel() }
+    for _ in 0..<300 {
+        let result: Result<Value, any Error>
+        do { result = try await end.wait(for: what, within: .milliseconds(100)) { $0 } } catch is WaitTimeout {
+            continue
+        }
+        return try result.get()
+    }
+    throw ConformanceFailure(expected: what, came: "no result within 30 seconds")
 }
 
 /// Runs an operation with a time limit. After the limit, cancels the operation, and throws without waiting for its end.

@@ -56,10 +56,10 @@ enum CancellationCases {
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             let streamed = TransportOptions(delivery: .stream)
             for step in 0..<3 {
-                let response = try await bench.send(.get, "/half", options: streamed)
+                let response = try await bench.stream("/half", options: streamed)
                 if step == 1 { response.body.cancel() }
                 var iterator = response.body.makeAsyncIterator()
-                if step == 2 { _ = try await iterator.next() }
+                if step == 2 { _ = try await iterator.nextPromptly() }
             }
             try await bench.server.waitUntilNoConnections()
             try await bench.expectWorking(after: "readers stopped early")
@@ -70,9 +70,9 @@ enum CancellationCases {
             let gate = Gate()
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             for isRead in [false, true] {
-                let response = try await bench.send(.get, "/half", options: TransportOptions(delivery: .stream))
+                let response = try await bench.stream("/half")
                 var iterator = response.body.makeAsyncIterator()
-                if isRead { _ = try await iterator.next() }
+                if isRead { _ = try await iterator.nextPromptly() }
                 response.body.cancel()
                 try await bench.server.waitUntilNoConnections(within: .seconds(30))
                 withExtendedLifetime((response, iterator)) {}

@@ -246,7 +246,7 @@ enum FaultCases {
                     try await bench.viaAgent(request, limit: body.count - 1)
                 }
                 let streamed = TransportOptions(delivery: .stream, maximumBodyBytes: 1_000)
-                let stream = try await bench.send(.get, "/body", options: streamed).body
+                let stream = try await bench.stream("/body", options: streamed).body
                 try bench.equal(try await stream.collect(upTo: 1 << 20), body, "a stream, which has no limit")
             }
             bench.server.on("/body", .repeating(count: 40 << 20))

@@ -154,7 +154,7 @@ enum NeutralityCases {
             let gate = Gate()
             let response = TestResponse.text("moved", status: 302).header(.location, "/target")
             bench.server.on("/moved", response.waiting(for: gate, afterBodyBytes: 0))
-            let received = try await bench.send(.get, "/moved", options: TransportOptions(delivery: .stream))
+            let received = try await bench.stream("/moved")
             try bench.equal(received.status, 302, "the status")
             gate.open()
             try bench.equal(try await received.body.collect(upTo: 100), Data("moved".utf8), "the body")

@@ -12,20 +12,20 @@ enum PressureCases {
             // too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
-            let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
+            let response = try await bench.stream("/endless")
             var iterator = response.body.makeAsyncIterator()
-            var count = try await iterator.next()?.count ?? 0
+            var count = try await iterator.nextPromptly()?.count ?? 0
             for _ in 0..<20 {
                 try await bench.expectWorking(after: "a reader stopped")
                 try await Task.sleep(for: .milliseconds(50))
                 try bench.equal(gate.arrivals, 0, "the number of servers that sent 64 MiB to a paused reader")
             }
-            while gate.arrivals == 0, let chunk = try await iterator.next() {
+            while gate.arrivals == 0, let chunk = try await iterator.nextPromptly() {
                 count += chunk.count
                 if count >= 48 << 20 { gate.open() }
             }
             gate.open()
-            while let chunk = try await iterator.next() { count += chunk.count }
+            while let chunk = try await iterator.nextPromptly() { count += chunk.count }
             try bench.equal(count, total, "the number of bytes that the reader received")
         },
         ConformanceDraft(.uploadBackpressure, "a server that doesn't read makes the body's source pause") { bench in
@@ -49,11 +49,20 @@ enum PressureCases {
         ConformanceDraft(
             .uploadBackpressure, "each piece of a streamed body is sent before the source produces the next"
         ) { bench in
-            let gate = Gate()
+            let (gate, first, received) = (Gate(), Gate(), Watched(Data()))
             let stream = RequestBody.stream { HTTPBody(source: LateSource(gate)) }
-            bench.server.on("/up", .echoBody)
+            let reading = BodyReading.watched { _, piece in
+                received.update { $0.append(piece) }
+                if !piece.isEmpty { first.open() }
+                return []
+            }
+            bench.server.on("/up", reading: reading) { _ in .data(received.read { $0 }) }
             let task = Task { try await bench.exchange(.post, "/up", body: stream) }
-            try await bench.server.wait(forOpenConnections: 1)
+            defer {
+                gate.open()
+                task.cancel()
+            }
+            try await promptly("the first piece of the body, before the second one exists") { try await first.wait() }
             gate.open()
             try bench.equal(try await task.value.text, "first, then second", "the body that the server received")
         },

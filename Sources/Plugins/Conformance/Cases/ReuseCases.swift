@@ -50,8 +50,7 @@ enum ReuseCases {
         ConformanceDraft(.reuse, "a response that is dropped unread doesn't affect the next one") { bench in
             bench.server.on("/long", .repeating(count: 4 << 20))
             for _ in 0..<10 {
-                let response = try await bench.send(
-                    .get, "/long", options: TransportOptions(delivery: .stream))
+                let response = try await bench.stream("/long")
                 try bench.equal(response.status, 200, "the status")
                 response.body.cancel()
                 try await bench.expectWorking(after: "a body that was cancelled")
@@ -125,9 +124,9 @@ enum ReuseCases {
             for index in 0..<120 {
                 bench.server.on("/half", half.status(index.isMultiple(of: 4) ? 404 : 200))
                 try await withLimit(.seconds(10)) {
-                    let response = try await bench.send(.get, "/half", options: TransportOptions(delivery: .stream))
+                    let response = try await bench.stream("/half")
                     var iterator = response.body.makeAsyncIterator()
-                    if index.isMultiple(of: 3) { _ = try await iterator.next() }
+                    if index.isMultiple(of: 3) { _ = try await iterator.nextPromptly() }
                 }
             }
             try await bench.expectWorking(after: "120 streams that were dropped")
@@ -163,6 +162,8 @@ enum ReuseCases {
 
     private static func open(_ bench: ConformanceBench, _ path: String) async throws -> HTTPResponse {
         let transport = try bench.make()
-        return try await transport.send(bench.request(.get, path), options: TransportOptions(delivery: .stream))
+        return try await promptly("the head of \(path), before the end of its body") {
+            try await transport.send(bench.request(.get, path), options: TransportOptions(delivery: .stream))
+        }
     }
 }

@@ -21,7 +21,7 @@ enum TimeoutCases {
             let gate = Gate()
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             let time = ManualTimeSource()
-            let response = try await bench.send(.get, "/half", options: options(time, .stream))
+            let response = try await bench.stream("/half", options: options(time, .stream))
             try await gate.reached()
             let task = Task { try await response.body.collect(upTo: 1 << 20) }
             try await untilEnd(of: task, time, bench)
@@ -67,17 +67,17 @@ enum TimeoutCases {
             let time = ManualTimeSource()
             let mover = shortWaits(on: time)
             defer { mover.cancel() }
-            let task = Task { try await bench.send(.get, "/slow", options: options(time, .stream)) }
+            let task = Task { try await bench.stream("/slow", options: options(time, .stream)) }
             try await head.reached()
             time.advance(by: .seconds(8))
             head.open()
             let response = try await task.value
             try await rest.reached()
             var iterator = response.body.makeAsyncIterator()
-            var body = try await iterator.next() ?? Data()
+            var body = try await iterator.nextPromptly() ?? Data()
             time.advance(by: .seconds(8))
             rest.open()
-            while let chunk = try await iterator.next() { body.append(chunk) }
+            while let chunk = try await iterator.nextPromptly() { body.append(chunk) }
             try bench.equal(String(decoding: body, as: UTF8.self), "slow but sure", "the body")
         },
         ConformanceDraft(.timeouts, "timeouts of milliseconds work with the system's clock") { bench in

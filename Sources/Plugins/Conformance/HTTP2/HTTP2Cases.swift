@@ -422,7 +422,7 @@ enum HTTP2Cases {
             for index in 0..<30 {
                 let response = try await scene.stream("/long")
                 var iterator = response.body.makeAsyncIterator()
-                if index % 3 > 0 { _ = try await iterator.next() }
+                if index % 3 > 0 { _ = try await iterator.nextPromptly() }
                 if index % 3 > 1 { response.body.cancel() }
             }
             let came = try await scene.exchange(.get, "/long").data
@@ -431,11 +431,11 @@ enum HTTP2Cases {
         Draft("a slow reader doesn't stall other HTTP/2 streams", react: { react($0) }) { scene in
             let slow = try await scene.stream("/long")
             var iterator = slow.body.makeAsyncIterator()
-            var body = try await iterator.next() ?? Data()
+            var body = try await iterator.nextPromptly() ?? Data()
             for _ in 0..<3 {
                 try scene.bench.equal(try await scene.exchange(.get, "/long").data, long, "the body of another stream")
             }
-            while let chunk = try await iterator.next() { body.append(chunk) }
+            while let chunk = try await iterator.nextPromptly() { body.append(chunk) }
             try scene.bench.equal(body, long, "the body of the slow reader")
         },
         Draft("concurrent HTTP/2 requests each get their own response", react: { react($0) ?? Step.text($0.path) }) {

@@ -43,7 +43,10 @@ struct HTTP2Scene: Sendable {
     }
 
     func stream(_ target: String) async throws -> HTTPResponse {
-        try await send(request(.get, target), options: TransportOptions(delivery: .stream))
+        let request = try request(.get, target)
+        return try await promptly("the head of \(target), before the end of its body") {
+            try await send(request, options: TransportOptions(delivery: .stream))
+        }
     }
 
     func exchange(
