@@ -130,6 +130,10 @@ final class WireRun: Sendable {
     /// The timeout of an exchange whose server stops sending.
     static let silence = Duration.seconds(1_000)
 
+    /// The longest time for which a transport may wait before it sends or receives. It's shorter than the timeouts that
+    /// clients set by themselves, such as 60 seconds.
+    static let longestWait = Duration.seconds(40)
+
     private func finish(_ scene: WireScene, _ task: Task<Void, Never>) async -> WireTrace {
         let begin = clock.now
         let driver = Task { [clock] in
@@ -141,8 +145,8 @@ final class WireRun: Sendable {
             while !Task.isCancelled {
                 let isSilent = isAwaitingTimeout && scene.state.read { $0.isServed }
                 // Start over after a slow reader has advanced the clock by several timeouts.
-                if exchange.isReadSlowly, start.duration(to: clock.now) > .seconds(100) { start = clock.now }
-                if let wake = clock.nextWake, isSilent || start.duration(to: wake) < .seconds(100) {
+                if exchange.isReadSlowly, start.duration(to: clock.now) > Self.longestWait { start = clock.now }
+                if let wake = clock.nextWake, isSilent || start.duration(to: wake) < Self.longestWait {
                     clock.advance(to: wake)
                 }
                 if exchange.isCancelled, scene.mayBeCancelled.isOpen, scene.state.read({ $0.isServed }) {
