@@ -169,6 +169,8 @@ struct Comparison {
                 return LawViolation(expected: "\(expected.outcome)", came: "\(type(of: after)): \(after)")
             }
             if permissions.kinds.contains(.error) || before.isCancellation { return nil }
+            // The request's own check can reject a response that the filter gives by itself.
+            if permissions.mayRespond, isOwnRejection(after) { return nil }
             // If the filter turns the status into a success, the request's own check rejects the response later.
             let isReplaced = permissions.kinds.contains(.response) && LawTrace.name(of: before) == "unacceptableStatus"
             if isReplaced, exchange.isRefused, after is BenchError { return nil }
@@ -176,6 +178,12 @@ struct Comparison {
             if isRefused, before is BenchError, permissions.kinds.contains(.response) { return nil }
             return errorDifference(after, before)
         }
+    }
+
+    /// Whether the request itself rejected a response: by its status, or by its check.
+    private func isOwnRejection(_ error: any Error) -> Bool {
+        exchange.isStrict && LawTrace.name(of: error) == "unacceptableStatus"
+            || exchange.isRefused && error is BenchError
     }
 
     private func errorDifference(_ came: any Error, _ expected: any Error) -> LawViolation? {

@@ -6,6 +6,8 @@ struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
     let gracePeriod: Duration
+    /// Whether the filter declares that it can respond itself, for example after an error.
+    var mayRespond = false
 
     static let origin = "https://conformance.example"
 
@@ -103,6 +105,16 @@ extension FilterBench {
         let response: HTTPResponse
         do { response = try await body() } catch { return error }
         throw ConformanceFailure(expected: "\(what): an error", came: "the status \(response.status)")
+    }
+
+    /// Returns the error that an operation throws, or `nil` if the filter may respond itself and does.
+    func errorUnlessAnswered(
+        of what: String, _ body: () async throws -> HTTPResponse
+    ) async throws -> (any Error)? {
+        do { return try await error(of: what, body) } catch let failure as ConformanceFailure {
+            if mayRespond { return nil }
+            throw failure
+        }
     }
 }
 

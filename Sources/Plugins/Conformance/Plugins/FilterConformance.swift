@@ -56,7 +56,8 @@ public enum FilterConformance {
         let kinds = Set(effects.compactMap(\.kind))
         let cases = drafts.filter { kinds.isDisjoint(with: $0.assumes) }.map { draft in
             PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
-                let bench = FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod)
+                var bench = FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod)
+                bench.mayRespond = effects.contains(where: \.isResponding)
                 if effects.isEmpty, !draft.assumes.isEmpty {
                     let changed = try await bench.changesByTrait()
                     if !changed.isDisjoint(with: draft.assumes) { return }
