@@ -45,14 +45,15 @@ enum BenchScene: String, Sendable, CaseIterable {
             return await task.value
         case .cancelledOnTheWire, .cancelledWhileWaiting:
             let gate = Gate()
-            request.tags[BenchGate.self] = gate
+            if self == .cancelledOnTheWire { request.tags[BenchTransport.Hold.self] = gate }
+            if self == .cancelledWhileWaiting { request.tags[BenchGate.self] = gate }
             let task = Task { [request] in await Self.end(of: request, on: agent) }
             try? await gate.reached(within: .seconds(20))
             task.cancel()
             return await task.value
         case .overdue:
-            request.deadline = .milliseconds(1)
-            request.tags[BenchGate.self] = Gate()
+            request.deadline = .milliseconds(5)
+            request.tags[BenchTransport.Hold.self] = Gate()
         default: break
         }
         return await Self.end(of: request, on: agent)
@@ -126,21 +127,18 @@ extension BenchScene {
                     _ = try? await next(exchange)
                 }
             case .undecodable: throw ErrandError(.decodingFailed, "conformance", underlying: BenchError())
-            case .cancelledWhileWaiting, .overdue: try await exchange.tags[BenchGate.self]?.wait()
+            case .cancelledWhileWaiting: try await exchange.tags[BenchGate.self]?.wait()
             default: break
             }
             return try await next(exchange)
         },
         ClosureFilter(.wire) { exchange, next in
-            switch BenchScene(rawValue: exchange.http.url.lastPathComponent) {
-            case .cached:
-                return HTTPResponse(
-                    to: exchange.http, status: 203, body: HTTPBody(Data("kept".utf8)),
-                    source: .stored("conformance", age: .seconds(1), reason: "it is fresh"))
-            case .cancelledOnTheWire: try await exchange.tags[BenchGate.self]?.wait()
-            default: break
+            guard BenchScene(rawValue: exchange.http.url.lastPathComponent) == .cached else {
+                return try await next(exchange)
             }
-            return try await next(exchange)
+            return HTTPResponse(
+                to: exchange.http, status: 203, body: HTTPBody(Data("kept".utf8)),
+                source: .stored("conformance", age: .seconds(1), reason: "it is fresh"))
         },
     ]
 }

@@ -13,6 +13,11 @@ final class BenchTransport: Transport {
         let priority: RequestPriority
     }
 
+    /// Holds back the transport's response to a request with this tag.
+    enum Hold: TagKey {
+        static var defaultValue: Gate? { nil }
+    }
+
     private struct State: Sendable {
         var arrivals: [Arrival] = []
         var count = 0
@@ -72,6 +77,7 @@ final class BenchTransport: Transport {
             options.report(.progress(TransferProgress(sent: Int64(body.count))))
             options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"]))
         }
+        try await options.tags[Hold.self]?.wait()
         let response = try await respond(request, index)
         if reports {
             options.report(.trailers(["X-Conformance": "trailer"]))
