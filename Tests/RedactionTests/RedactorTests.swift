@@ -97,6 +97,44 @@ import Testing
         }
     }
 
+    @Test("secrets that differ only in their bytes are different secrets")
+    func equivalentSecrets() {
+        // The ring as a sign, and as a letter with an accent: equal as strings, and equally long.
+        let (sign, letter) = ("token-\u{212B}", "token-A\u{30A}")
+        #expect(sign == letter && sign.utf8.count == letter.utf8.count)
+        var secrets = HeaderSecrets()
+        for (secret, other) in [(sign, letter), (letter, sign)] {
+            let redactor = secrets.redactor(knowing: ["Authorization": secret], nil)
+            #expect(redactor.masking("<\(secret)>").utf8.elementsEqual("<•••>".utf8))
+            #expect(redactor.masking("<\(other)>").utf8.elementsEqual("<\(other)>".utf8))
+        }
+    }
+
+    @Test("a name is masked alike in the first exchange and in later ones, among more names than are remembered")
+    func repeatedNames() {
+        var random = SystemRandomNumberGenerator()
+        let parts = ["X-", "Accept", "token", "Trace", "API", "Key", "Date", "é", "auth", "or"]
+        let names = (0..<200).map { number in
+            let name = (0..<3).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+            return HTTPHeaderName("\(number.isMultiple(of: 2) ? name : name.uppercased())\(number / 4)")
+        }
+        var secrets = HeaderSecrets()
+        for _ in 0..<100 {
+            var (request, response) = (HTTPHeaders(), HTTPHeaders())
+            for _ in 0..<8 {
+                let value = "value-\(Int.random(in: 0..<99, using: &random))"
+                request.add(names.randomElement(using: &random) ?? .accept, value)
+                response.add([.date, .accept, .server].randomElement(using: &random) ?? .age, "value-100")
+            }
+            request.set("X-API-Key", "value-of-key-1")
+            var (known, fresh) = (secrets.redactor(knowing: request, response), Redactor())
+            #expect(known.headers(request) == fresh.headers(request))
+            #expect(known.headers(response) == fresh.headers(response))
+            let text = (0..<100).map { "value-\($0)" }.joined(separator: ".") + "value-of-key-1"
+            #expect(known.masking(text) == fresh.masking(text))
+        }
+    }
+
     @Test("the fields of a part are masked with all their continuation lines")
     func foldedFields() {
         func shown(_ head: String, _ redactor: inout Redactor) -> String? {

@@ -47,6 +47,12 @@ struct ByteSpanTests {
         #expect((text.span.hasSameBytes(as: Data("abc".utf8).span)) == true)
         #expect((text.span.hasSameBytes(as: text.span.extracting(..<2))) == false)
         #expect((Span<UInt8>().hasSameBytes(as: Span())) == true)
+        #expect("K;`".hasSameBytes(asASCII: "K;`"))
+        // Two of these texts are canonically equivalent to that text.
+        for other in ["k;`", "K;", "", "\u{212A};`", "K\u{37E}`"] {
+            #expect(!other.hasSameBytes(asASCII: "K;`"), "\(other.debugDescription)")
+        }
+        #expect("K;`".isASCII && "".isASCII && !"\u{212A}".isASCII)
     }
 
     @Test("integers are written and read in both orders, at any offset")
