@@ -58,7 +58,7 @@ extension HouseFilter {
         HouseFilter("resumable uploads") { .uploads },
         HouseFilter("retry") { .retry(quick) },
         HouseFilter("hedge") { .hedge },
-        HouseFilter("host limit") {
+        HouseFilter("host limit", effects: [.limits(4)]) {
             .hostLimit(HostLimits(maximumConcurrent: 4, rate: RequestRate(1_000, per: .seconds(1))))
         },
         HouseFilter("breaker") { .breaker },

@@ -16,7 +16,7 @@ extension HouseFilter {
                 return try await next(exchange)
             }
         },
-        HouseFilter("limits what runs at the same time") { Limits() },
+        HouseFilter("limits what runs at the same time", effects: [.limits(3)]) { Limits() },
         HouseFilter("remembers the hosts of the last thousand calls") { RemembersHosts() },
         HouseFilter("stores for a user what the user may see") {
             CarefulCache(separatesUsers: true) { http in

@@ -21,6 +21,8 @@ public struct FilterEffect: Sendable, Hashable {
     var methods: Set<HTTPMethod> = []
     var isResponding = false
     var isWaiting = false
+    /// The most requests to a host at the same time.
+    var limit: Int?
 
     private init(_ kind: Kind?) { self.kind = kind }
 
@@ -80,6 +82,13 @@ public struct FilterEffect: Sendable, Hashable {
         effect.isWaiting = true
         return effect
     }()
+    /// The filter sends at most this many requests to a host at the same time. It holds others back until one of them
+    /// ends.
+    public static func limits(_ count: Int) -> FilterEffect {
+        var effect = FilterEffect(nil)
+        effect.limit = count
+        return effect
+    }
 }
 
 /// The changes that a filter may make to a call, derived from its effects and traits.
@@ -97,6 +106,8 @@ struct Permissions: Sendable {
     /// With `.responds`, the filter may respond to any request without sending it.
     let isResponder: Bool
     let mayWait: Bool
+    /// The most requests to a host at the same time. `nil` if the filter doesn't declare a limit.
+    let limit: Int?
     let traits: FilterTraits
 
     init(_ effects: [FilterEffect], traits: FilterTraits) {
@@ -111,6 +122,7 @@ struct Permissions: Sendable {
             effects.contains(where: \.isResponding) || !traits.isDisjoint(with: [.caches, .shares, .cachesCalls])
         isResponder = effects.contains(where: \.isResponding)
         mayWait = effects.contains(where: \.isWaiting)
+        limit = effects.compactMap(\.limit).min()
     }
 
     /// The author's list of allowed changes replaces the traits.

@@ -313,8 +313,7 @@ extension FilterLaw {
         defer { second.cancel() }
         for _ in 0..<20 where next.trace.outcome.kind == "endless" { try await Task.sleep(for: .milliseconds(1)) }
         gate.open()
-        _ = await task.value
-        _ = await second.value
+        await run.finish([task, second])
         for (trace, moment) in [
             (next.trace, "while an older read is in flight"), (await run.play(later), "after an older read has ended"),
         ] where isOld(trace) {
@@ -407,8 +406,10 @@ extension LawExchange {
         } else if random.isTrue() {
             (url, other.url) = (url + "?a=1&b=2", url + "?b=2&a=1")
         } else {
-            (method, other.method) = random.pick([(.get, .post), (.post, .put), (.put, .patch), (.get, "REPORT")])
-            if method != .get { body = .text("law") }
+            (method, other.method) = random.pick([
+                (.get, .post), (.post, .put), (.put, .patch), (.get, "REPORT"), (.head, .get),
+            ])
+            if ![.get, .head].contains(method) { body = .text("law") }
             if other.method != .get { other.body = .text("law") }
         }
         replies[0].headers["X-Law-C"] = "law-first"

@@ -36,7 +36,7 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
         request, distinction, coding, count, repetition, response, arrival, bystanders, concurrency, time, release,
         separation, history, abandonment, acceptance, coherence, recovery, lookalikes, users, attempts, resending,
         redirects,
-        ending, live, setback, endurance, errors, credentials, signatures, pauses,
+        ending, live, setback, endurance, errors, credentials, signatures, pauses, waiting, limits, versions,
     ]
 
     /// The law's name.

@@ -30,9 +30,9 @@ final class LawClock: TimeSource {
 
     func pass(_ duration: Duration) { manual.advance(by: duration) }
 
-    /// Returns once the run stays idle and no task sleeps on the clock.
-    func drive(patience: Duration, isServerWaiting: @Sendable () -> Bool) async throws {
-        var (last, idle) = (activity, 0)
+    /// Returns once the run stays idle and no task sleeps on the clock, or after it has woken tasks `wakes` times.
+    func drive(patience: Duration, wakes: Int = .max, isServerWaiting: @Sendable () -> Bool) async throws {
+        var (last, idle, count) = (activity, 0, 0)
         while true {
             try await Task.sleep(for: .milliseconds(1))
             if activity != last {
@@ -44,8 +44,9 @@ final class LawClock: TimeSource {
             let wait = Int(patience / .milliseconds(1)) * (isServerWaiting() ? 1 : 4)
             if let wake = manual.nextWake {
                 if idle >= wait {
+                    if count >= wakes { return }
                     manual.advance(to: wake)
-                    idle = 0
+                    (idle, count) = (0, count + 1)
                 }
             } else if idle >= min(wait * 20, 3_000) {
                 return

@@ -26,6 +26,8 @@ final class LawRun: Sendable {
     }
 
     var running: Int { server.running.load(ordering: .acquiring) }
+    /// The most requests that have run at the same time.
+    var peak: Int { server.peak.load(ordering: .acquiring) }
 
     func play(_ exchange: LawExchange) async -> LawTrace { await begin(LawCall(exchange)).trace }
 
@@ -83,13 +85,25 @@ final class LawRun: Sendable {
     }
 
     /// Runs calls at the same time, and advances the clock until all have ended.
-    func finish(_ calls: [LawCall]) async {
-        let tasks = calls.map { launch($0) }
-        let driver = Task { [clock, server, patience] in
-            try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
-            for task in tasks { task.cancel() }
+    func finish(_ calls: [LawCall]) async { await finish(calls.map { launch($0) }) }
+
+    /// Advances the clock until all tasks have ended. Cancels tasks that don't end, and returns even if a wrong filter
+    /// ignores the cancellation.
+    ///
+    /// - Parameter wakes: How often to advance the clock. A limit ends a filter that checks again and again.
+    func finish(_ tasks: [Task<Void, Never>], wakes: Int = .max) async {
+        let end = OneShot()
+        Task {
+            for task in tasks { await task.value }
+            end.fire()
         }
-        for task in tasks { await task.value }
+        let driver = Task { [clock, server, patience] in
+            try? await clock.drive(patience: patience, wakes: wakes) { server.delayed.load(ordering: .relaxed) > 0 }
+            for task in tasks { task.cancel() }
+            for _ in 0..<1_000 where !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            end.fire()
+        }
+        await end.wait()
         driver.cancel()
     }
 

@@ -6,6 +6,7 @@ import Synchronization
 /// The transport of the laws. It answers a request with the replies of the call's exchange.
 final class LawServer: ConnectingTransport {
     let running = Atomic(0)
+    let peak = Atomic(0)
     /// The number of requests whose response is delayed by the clock.
     let delayed = Atomic(0)
     private let clock: LawClock
@@ -14,7 +15,8 @@ final class LawServer: ConnectingTransport {
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         clock.noteActivity()
-        running.add(1, ordering: .acquiringAndReleasing)
+        let count = running.add(1, ordering: .acquiringAndReleasing).newValue
+        peak.max(count, ordering: .acquiringAndReleasing)
         defer { running.subtract(1, ordering: .acquiringAndReleasing) }
         guard let tag = options.tags[LawCallTag.self] else {
             // The filter created this request, or removed the call's tags.

@@ -14,7 +14,7 @@ struct FilterBench: Sendable {
     /// Returns an agent with the filter under test. The filters in `outside` run before this filter, and the filters in
     /// `inside` after it.
     func agent(
-        _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
+        _ transport: any Transport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
     ) -> NetworkAgent {
         var configuration = AgentConfiguration(baseURL: origin + "/v1")
