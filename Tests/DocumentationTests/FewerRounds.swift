@@ -20,6 +20,18 @@ enum FilterConformance {
     static func holdingCases(for make: @escaping @Sendable () throws -> any Filter) -> [PluginConformanceCase] {
         ErrandConformance.FilterConformance.holdingCases(for: make)
     }
+
+    static func closureCases(
+        for make: @escaping @Sendable (ConformanceClosure) throws -> any Filter
+    ) -> [PluginConformanceCase] {
+        ErrandConformance.FilterConformance.closureCases(for: make)
+    }
+
+    static func unneededEffects(
+        for make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect]
+    ) async throws -> [FilterEffect] {
+        try await ErrandConformance.FilterConformance.unneededEffects(for: make, effects: effects)
+    }
 }
 
 enum AccessoryConformance {

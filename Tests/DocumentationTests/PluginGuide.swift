@@ -77,6 +77,25 @@ private func effectCases() -> [[PluginConformanceCase]] {
     return [moved, strict]
 }
 
+private func effectList() async throws -> [FilterEffect] {
+    let unneeded = try await FilterConformance.unneededEffects(for: { VersionedPath(prefix: "/v2") }, effects: [.url])
+    return unneeded
+}
+
+private struct TokenHeader: Filter {
+    let token: @Sendable () async throws -> String
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private func closureCases() -> [PluginConformanceCase] {
+    FilterConformance.closureCases(for: { closure in
+        TokenHeader(token: {
+            try await closure()
+            return "token"
+        })
+    })
+}
+
 private func userCases() -> [PluginConformanceCase] {
     let cases = FilterConformance.cases(
         for: { TenantHeader(tenant: "shop") }, another: { TenantHeader(tenant: "bank") })

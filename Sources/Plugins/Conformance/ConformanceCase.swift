@@ -23,6 +23,26 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     public var description: String { "\(feature): \(name)" + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
+extension ConformanceCase {
+    /// Runs an excused case despite its limitation. Throws ``ConformanceFailure`` if the case passes, because the
+    /// limitation isn't needed then. Does nothing if the case isn't excused.
+    public func checkLimitation() async throws {
+        try await runExcused(name, limitation: limitation, within: limit, body)
+    }
+}
+
+/// Runs an excused case, and throws a failure if it passes.
+func runExcused(
+    _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
+) async throws {
+    guard let limitation else { return }
+    do { try await withLimit(limit, body) } catch { return }
+    throw ConformanceFailure(
+        expected: "a failure, because of the limitation \"\(limitation)\"",
+        came: "a case that passes: remove the limitation, unless the case fails elsewhere"
+    ).named(name)
+}
+
 /// Runs a case. Throws its errors as failures with the name of the case.
 func runCase(
     _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void

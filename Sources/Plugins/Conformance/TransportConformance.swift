@@ -53,6 +53,7 @@ public enum TransportConformance {
         if laws.rounds > 0 {
             let bench = WireBench(make: make, effects: effects, samples: samples, limitations: limitations)
             cases += Self.cases(of: bench, laws, limit)
+            if effects.contains(.continuesBodies) { cases.append(continuingCase(bench, limit)) }
         }
         return excused(cases, limitations, limit)
     }
@@ -92,6 +93,26 @@ public enum TransportConformance {
             ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
                 try await law.search(bench, laws)
             }
+        }
+    }
+
+    private static func continuingCase(_ bench: WireBench, _ limit: Duration) -> ConformanceCase {
+        ConformanceCase(
+            name: "a transport that declares continuesBodies continues a body", feature: .laws, limitation: nil,
+            limit: limit
+        ) {
+            for isStreamed in [true, false] {
+                for framing in [WireReply.Framing.length, .chunked([100])] {
+                    let reply = WireReply(
+                        headers: [.entityTag: "\"law\"", .acceptRanges: "bytes"], body: .bytes(5_000), framing: framing,
+                        fault: .close(3_000))
+                    let exchange = WireExchange(isStreamed: isStreamed, reply: reply, furtherReplies: [.part])
+                    if try await bench.run().play(exchange).arrivals > 1 { return }
+                }
+            }
+            throw ConformanceFailure(
+                expected: "a request for the rest of a body that breaks off, because of continuesBodies",
+                came: "no further request: remove the effect, which hides mistakes")
         }
     }
 

@@ -58,6 +58,27 @@ struct ContinuingTransportTests {
         for each in cases where each.feature == .laws { try await each.run() }
     }
 
+    @Test("a transport that declares its effect but doesn't continue bodies is refused", arguments: [false, true])
+    func unneeded(isNeeded: Bool) async throws {
+        let cases = TransportConformance.cases(
+            for: { isNeeded ? ResumingTransport(mistake: nil) : Wire.strict[0].transport }, effects: [.continuesBodies],
+            laws: Self.options)
+        let each = try #require(cases.first { $0.name.contains("continuesBodies") })
+        if isNeeded { return try await each.run() }
+        await #expect(throws: ConformanceFailure.self) { try await each.run() }
+    }
+
+    @Test("a limitation that a transport doesn't need is found")
+    func limitation() async throws {
+        let name = "a connection isn't reused after Connection: close"
+        let cases = TransportConformance.cases(
+            for: { Wire.strict[0].transport }, laws: .off, knownLimitations: [.named(name, because: "a test")])
+        let each = try #require(cases.first { $0.name == name })
+        await #expect(throws: ConformanceSkipped.self) { try await each.run() }
+        await #expect(throws: ConformanceFailure.self) { try await each.checkLimitation() }
+        try await #require(cases.first { $0.name != name }).checkLimitation()
+    }
+
     @Test("without its effect, the law of the count refuses a transport that continues bodies")
     func undeclared() async throws {
         let exchange = WireExchange(isStreamed: true, reply: Self.streamed, furtherReplies: [.part])

@@ -69,8 +69,9 @@ public enum FilterConformance {
             filters: FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod), effects: effects,
             another: another, samples: samples)
         let all = laws.rounds > 0 ? FilterLaw.all : []
+        let uses = laws.rounds > 0 ? useCase(of: bench, limit) : []
         return
-            (cases
+            (cases + uses
             + all.map { law in
                 PluginConformanceCase(name: law.name, limitation: nil, limit: limit) {
                     try await law.search(bench, laws)

@@ -17,6 +17,12 @@ public struct PluginConformanceCase: Sendable, CustomStringConvertible {
         try await runCase(name, limitation: limitation, within: limit, body)
     }
 
+    /// Runs an excused case despite its limitation. Throws ``ConformanceFailure`` if the case passes, because the
+    /// limitation isn't needed then. Does nothing if the case isn't excused.
+    public func checkLimitation() async throws {
+        try await runExcused(name, limitation: limitation, within: limit, body)
+    }
+
     /// The name. If the case is excused, it's followed by the limitation.
     public var description: String { name + (limitation.map { " (excused: \($0))" } ?? "") }
 }
