@@ -280,4 +280,99 @@ import Testing
             #expect(try await f.response(Get("a", .http)).status == 503, "\(gone)")
         }
     }
+
+    @Test(
+        "a 304 to a request without conditions isn't stored, and doesn't become a success",
+        arguments: [CachePolicy.http, .timed(.seconds(60))])
+    func unaskedNotModified(policy: CachePolicy) async throws {
+        let f = Fixture()
+        let count = Counter()
+        f.stub.on("*") { request in
+            #expect(!request.headers.contains(.ifNoneMatch) && !request.headers.contains(.ifModifiedSince))
+            guard count.increment() > 1 else {
+                return StubResponse(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""])
+            }
+            return StubResponse.text("body").header("Cache-Control", "max-age=60").header("ETag", "\"a\"")
+        }
+        #expect(try await f.response(Get("a", policy)).status == 304)
+        #expect(try await f.text(Get("a", policy)) == "body")
+        #expect(try await f.text(Get("a", policy)) == "body")
+        #expect(f.sent == 2)
+    }
+
+    @Test(
+        "a timed entry has no response that depends on a condition or a range that its key doesn't contain",
+        arguments: [
+            (304, ["If-None-Match": "\"a\""], nil), (412, ["If-Match": "\"a\""], nil), (417, ["Expect": "x"], nil),
+            (206, ["Range": "bytes=0-1"], "film"), (416, ["Range": "bytes=9-"], "film"), (206, [:], nil),
+        ] as [(Int, [String: String], String?)], [false, true])
+    func dependent(of one: (status: Int, headers: [String: String], name: String?), reloads: Bool) async throws {
+        let f = Fixture()
+        let asked = HTTPHeaders(one.headers)
+        let count = Counter()
+        f.stub.on("*") { request in
+            let isFirst = count.increment() == 1
+            return isFirst ? StubResponse(status: one.status, body: Data("part".utf8)) : .text("whole")
+        }
+        var get = Get("a", .timed(.seconds(60)))
+        get.headers = asked
+        if let name = one.name { get.cacheKey = .named(name) }
+        #expect(try await f.response(get, reloads ? .reload : .standard).status == one.status)
+        get.headers = [:]
+        #expect(try await f.text(get) == "whole")
+        #expect(try await f.text(get) == "whole")
+        #expect(f.sent == 2)
+    }
+
+    @Test("a part is stored for requests with the same range only")
+    func parts() async throws {
+        let f = Fixture()
+        f.stub.on("*") { request in
+            request.headers.contains(.range) ? StubResponse(status: 206, body: Data("part".utf8)) : .text("whole")
+        }
+        var get = Get("a", .timed(.seconds(60)))
+        for _ in 0..<2 {
+            get.headers = ["Range": "bytes=0-3"]
+            #expect(try await f.text(get) == "part")
+            get.headers = [:]
+            #expect(try await f.text(get) == "whole")
+        }
+        #expect(f.sent == 2)
+    }
+
+    @Test(
+        "a stale response replaces a failure of the server, and no other response",
+        arguments: [
+            (500, true), (502, true), (503, true), (504, true), (501, false), (505, false), (400, false), (401, false),
+            (403, false), (404, false), (408, false), (410, false), (429, false),
+        ])
+    func staleStatuses(status: Int, isReplaced: Bool) async throws {
+        let f = Fixture()
+        let (count, time) = (Counter(), f.time)
+        f.stub.on("*") { _ in
+            guard count.increment() == 1 else { return .text("gone", status: status) }
+            return StubResponse.text("body").header("Cache-Control", "max-age=60, stale-if-error=86400")
+                .header("ETag", "\"a\"").header("Date", httpDate(time.date))
+        }
+        #expect(try await f.text(get()) == "body")
+        f.time.advance(by: .seconds(100))
+        let response = try await f.response(get())
+        #expect(response.status == (isReplaced ? 200 : status) && f.sent == 2)
+        #expect(response.data == Data((isReplaced ? "body" : "gone").utf8))
+    }
+
+    @Test("a redirect isn't replaced by a stale response: it's followed")
+    func staleRedirect() async throws {
+        let f = Fixture()
+        let (count, time) = (Counter(), f.time)
+        f.stub.on("/feed") { _ in
+            guard count.increment() == 1 else { return .redirect(to: "/new", status: 301) }
+            return StubResponse.text("old").header("Cache-Control", "max-age=60, stale-if-error=86400")
+                .header("Date", httpDate(time.date))
+        }
+        f.stub.on("/new", response: .text("new"))
+        #expect(try await f.text(get()) == "old")
+        f.time.advance(by: .seconds(100))
+        #expect(try await f.text(get()) == "new")
+    }
 }

@@ -69,6 +69,7 @@ private struct TimedLookup: Sendable {
     let start: CacheWriter.Start
     private let users: Set<UserMark>
     private let hasPartition: Bool
+    private let hasRange: Bool
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
     /// Creates a lookup. Fails if the key depends on a body that isn't in memory.
@@ -80,12 +81,18 @@ private struct TimedLookup: Sendable {
         keyed = { users in
             CacheKeyBuilder.timed(http, url: url, rule: rule, hasPartition: hasPartition, users: users, hasher)
         }
+        hasRange = http.headers.contains(.range) && rule.comparesHeader(.range)
         users = handler.exchange.userMarks
         guard let key = keyed(users) else { return nil }
         (self.key, self.url, self.hasPartition) = (key, url, hasPartition)
         (lifetime, start) = (timed.lifetime.interval, handler.cache.writer.start())
         attributes = TimedRules.Attributes(
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
+    }
+
+    /// Whether the response depends on a part of the request that the key doesn't contain.
+    func isIncomplete(for response: HTTPResponse) -> Bool {
+        !HTTPCacheRules.isStorableTimed(response.status, keyHasRange: hasRange)
     }
 
     /// Returns the lookup for the users for whom the request was sent, or nil if the response must not be stored.
@@ -166,6 +173,9 @@ extension CacheHandler {
     }
 
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
+        if lookup.isIncomplete(for: response) {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: status \(response.status)"))
+        }
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
             let tee = TeeBody(response.body)
@@ -184,6 +194,7 @@ extension CacheHandler {
     }
 
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
+        if lookup.isIncomplete(for: response) { return nil }
         var received = now
         if response.source.isCache, let age = response.source.age {
             // The response is as old as the HTTP cache reports.

@@ -10,8 +10,8 @@ extension CacheWriter.State {
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
 
-    /// Whether the entry comes from a request that began before the request of an entry that was written since. An index
-    /// only gains names, so its order doesn't matter.
+    /// Whether the entry comes from a request that began before the request of an entry that was written since. An
+    /// index only gains names, so its order doesn't matter.
     func isOutdated(_ head: CacheEntryHead, _ location: CacheWriter.Location, _ start: CacheWriter.Start) -> Bool {
         head.kind != .index && latest[location].map { $0 > start.number } == true
     }

@@ -72,6 +72,9 @@ public struct CacheKeyPolicy: Sendable, Hashable {
         return rule
     }
 
+    /// Whether keys contain the value of this header field.
+    func comparesHeader(_ header: HTTPHeaderName) -> Bool { name == nil && headers.contains(header) }
+
     /// Returns a rule that ignores the body.
     public func ignoringBody() -> CacheKeyPolicy {
         var rule = self

@@ -134,7 +134,12 @@ enum HTTPCacheRules {
         return urls
     }
 
-    /// These responses depend on a range, a condition or an expectation, which the key doesn't contain.
+    /// Whether a timed entry can have this status. A key may contain a range, but never a condition or an expectation.
+    static func isStorableTimed(_ status: Int, keyHasRange: Bool) -> Bool {
+        status == 206 || status == 416 ? keyHasRange : !unstoredStatuses.contains(status)
+    }
+
+    /// These responses depend on a range, a condition or an expectation, which an HTTP entry's key doesn't contain.
     private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [
