@@ -168,4 +168,19 @@ import Testing
         #expect(await code { try await agent.send(request) } == .deadlineExceeded)
         #expect(stub.received.count == 3)
     }
+
+    @Test("after a redirect to another origin, a key is only sent if its field isn't marked as sensitive")
+    func ownKeys() async throws {
+        for name in ["X-API-Key", "X-Auth-Token", "Api-Key"] as [HTTPHeaderName] {
+            for isMarked in [true, false] {
+                let stub = StubTransport(.text("there"))
+                stub.on("/plain", response: .redirect(to: "https://b.example.com/there"))
+                var headers = HTTPHeaders()
+                headers.set(name, "canary", sensitive: isMarked)
+                let sent = headers
+                _ = try await agent(stub).send(Plain { $0.headers = sent })
+                #expect(stub.received.map { $0.headers.contains(name) } == [true, !isMarked], "\(name)")
+            }
+        }
+    }
 }
