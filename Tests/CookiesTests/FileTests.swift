@@ -199,4 +199,31 @@ import Testing
         }
         #expect(try CookieJar(file: file).count == 20)
     }
+
+    @Test("cookies that a redirect replaces or removes are replaced and removed in the file, too")
+    func redirectedFile() async throws {
+        defer { remove() }
+        let jar = try CookieJar(file: file, at: epoch)
+        for text in ["sid=old; Max-Age=600; Path=/", "csrf=1; Max-Age=600; Path=/", "lang=de; Max-Age=600; Path=/"] {
+            jar.set(text, from: "https://www.shop.example/")
+        }
+        try await jar.save(at: epoch)
+        let stub = StubTransport(.text("in"))
+        stub.on(
+            "/login",
+            response: .redirect(to: "/home").header(.setCookie, "sid=new; Max-Age=600; Path=/")
+                .header(.setCookie, "csrf=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/"))
+        stub.on("/home", response: .text("in").header(.setCookie, "lang=; Max-Age=0; Path=/"))
+        let agent = NetworkAgent(
+            baseURL: "https://www.shop.example/", transport: stub, filters: [.cookies(jar)],
+            time: ManualTimeSource(date: epoch))
+        try await agent.send(Call<Void>(.get, "login"))
+        #expect(
+            stub.received.last?.headers[.cookie] == "sid=new; lang=de"
+                || stub.received.last?.headers[.cookie] == "lang=de; sid=new")
+        try await jar.save(at: epoch)
+        let again = try CookieJar(file: file, at: epoch)
+        #expect(again.cookies.map { "\($0.name)=\($0.value)" } == ["sid=new"])
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("csrf"))
+    }
 }

@@ -318,5 +318,38 @@ struct ConnectionTests {
             #expect(!text.contains("geheim"), "\(text)")
         }
     }
+
+    @Test("requests that are cancelled while they wait for a connection don't block the ones behind them")
+    func cancelledWaiting() async throws {
+        let release = Steps()
+        let paths = Log<String>()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                paths.add(path)
+                if path == "/slow" { release.wait() }
+                peer.send(Self.ok)
+            }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnectionsPerHost = 1
+        let transport = CurlTransport(configuration)
+        let slow = Task { try await transport.send(try request(.get, server.url("/slow")), options: .of()).status }
+        try await eventually { paths.all == ["/slow"] }
+        let waiting = (0..<20).map { number in
+            Task { try await transport.send(try request(.get, server.url("/\(number)")), options: .of()).status }
+        }
+        try await eventually { transport.started.withLock { $0?.runningCount } == 21 }
+        for (number, task) in waiting.enumerated() where number % 2 == 0 { task.cancel() }
+        for (number, task) in waiting.enumerated() where number % 2 == 0 {
+            await #expect(throws: (any Error).self) { try await task.value }
+        }
+        release.go()
+        #expect(try await slow.value == 200)
+        for (number, task) in waiting.enumerated() where number % 2 == 1 {
+            #expect(try await task.value == 200)
+        }
+        #expect(paths.all.count == 11 && server.accepted == 1)
+    }
 }
 #endif

@@ -138,5 +138,33 @@ import Testing
         for _ in 0..<50 { #expect(try await text(transport, server.url("/odd"), .stream) == "ab") }
         #expect(server.accepted == 1)
     }
+
+    @Test(
+        "a 304 that has a body doesn't disturb the next request on its connection", arguments: ["", "ETag: \"a\"\r\n"])
+    func notModifiedWithBody(fields: String) async throws {
+        let body = "<html>not modified</html>"
+        for length in ["Content-Length: \(body.utf8.count)\r\n", "Transfer-Encoding: chunked\r\n", ""] {
+            let content = length.hasPrefix("T") ? "19\r\n\(body)\r\n0\r\n\r\n" : body
+            for parts in [["\r\n\(content)"], ["\r\n", content]] {
+                let server = try RawServer { peer in
+                    while let head = peer.readHead() {
+                        guard head.contains(" /odd ") else {
+                            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                            continue
+                        }
+                        peer.send("HTTP/1.1 304 Not Modified\r\n\(fields)\(length)" + parts[0])
+                        for part in parts.dropFirst() { peer.send(part) }
+                    }
+                }
+                let transport = CurlTransport()
+                for _ in 0..<3 {
+                    let sent = try request(.get, server.url("/odd"), headers: ["If-None-Match": "\"a\""])
+                    let response = try await transport.send(sent, options: .of())
+                    #expect(response.status == 304 && response.data.isEmpty)
+                    #expect(try await text(transport, server.url("/ok")) == "ok")
+                }
+            }
+        }
+    }
 }
 #endif

@@ -68,6 +68,10 @@ struct DecodingLessonsTests {
         #expect(item.sequence == 1_433_156_836_801_288_448 && item.id == .max && item.time == 1_495_208_399_999)
         #expect(try read("[210730104612219452]", [Int].self) == [210_730_104_612_219_452])
         #expect(try read("-9223372036854775808", Int64.self) == .min)
+        for text in ["-9223372036854775809", "9223372036854775808", "-9223372036854775809.0", "-9223372036854775809e0"]
+        {
+            #expect(throws: DecodingError.self) { try read(text, Int64.self) }
+        }
     }
 
     @Test(

@@ -204,6 +204,8 @@ struct KeywordLessonsTests {
             ("hostname", "127.0.0.1", true), ("ipv4", "127.0.0.1", true), ("ipv6", "127.0.0.1", false),
             ("date-time", "1997-07-16T19:20:30.45+01:00", true), ("date-time", "2020-02-25T10:43:18.70076105Z", true),
             ("date-time", "1970-01-01T00:00:00.0001Z", true), ("date-time", "1982-07-07T23:12:00.0Z", true),
+            ("date-time", "1985-04-12T00:59:59.999999999999999Z", true),
+            ("date-time", "1985-04-12T00:59:60.000000000000001Z", false),
             ("date-time", "1982-07-07T23:12:00.Z", false), ("date-time", "1982-07-07T23:12:00,5Z", false),
             ("time", "10:43:18.70076105Z", true), ("uri", "http://a/%5B1%5D", true), ("uri", "http://a/?", true),
             ("uri", "http://json-schema.org/draft-07/schema#", true), ("uri", "a", false), ("uri-reference", "a", true),

@@ -287,6 +287,7 @@ struct ForeignFormTests {
             let (data, _) = try await sent(.multipart(Multipart(parts: [part])))
             #expect(data.firstRange(of: Data("filename=\"Mu\u{308}ll.txt\"".utf8)) != nil)
             #expect(data.firstRange(of: Data("M\u{FC}ll".utf8)) == nil)
+            #expect(data.firstRange(of: Data("filename*".utf8)) == nil)
         }
     }
 }

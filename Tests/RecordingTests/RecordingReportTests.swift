@@ -116,4 +116,36 @@ struct RecordingReportTests {
         #expect(recorder.recording.exchanges.map(\.response?.body.text) == ["ok"])
         #expect(try entries(recorder).count == 1)
     }
+
+    /// Returns a gzip member of stored blocks, without its end.
+    private static func gzip(_ data: Data) -> Data {
+        var result = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
+        for start in stride(from: 0, to: data.count, by: 65_535) {
+            let block = data.dropFirst(start).prefix(65_535)
+            let size = UInt16(block.count)
+            result += [0] + [size, ~size].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } + block
+        }
+        return result
+    }
+
+    @Test("a compressed stream of which the app reads only the beginning is recorded without an error")
+    func partlyReadCoded() async throws {
+        struct Stream: Request {
+            typealias Output = HTTPBody
+            var path = "text"
+        }
+        let server = try TestServer()
+        let text = Data((0..<200_000).flatMap { "line \($0)\n".utf8 })
+        server.on("/text", .data(Self.gzip(text), contentType: "text/plain").header("Content-Encoding", "gzip"))
+        let recorder = ExchangeRecorder(maximumBodyBytes: 1 << 20)
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recorder])
+        do {
+            var chunks = try await agent.send(Stream()).value.makeAsyncIterator()
+            let first = try #require(try await chunks.next())
+            #expect(text.starts(with: first) && first.count < text.count)
+        }
+        try await eventually { recorder.recording.exchanges.first?.outcome != nil }
+        let entry = try #require(try entries(recorder).first)
+        #expect(entry.response.status == 200 && entry.response.content.text ?? "" == "")
+    }
 }

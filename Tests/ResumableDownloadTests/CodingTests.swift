@@ -59,6 +59,15 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
+    @Test("a text that a server encodes unasked and without a length arrives complete", arguments: Wire.allCases)
+    func withoutLength(wire: Wire) async throws {
+        let coded = TestResponse.data(gzip(film), contentType: "text/plain").header("Content-Encoding", "gzip")
+            .header("ETag", "\"1\"").chunked()
+        origin.set { $0.twist = { number, _, _ in number == 1 ? coded.truncated(to: 300_000) : coded } }
+        try await agent(origin.server, wire).send(Get(folder.file("a.txt"), path: "a.txt"))
+        #expect(try folder.data("a.txt") == film && folder.names == ["a.txt"])
+    }
+
     @Test("a Repr-Digest of the encoded bytes isn't compared with the decoded bytes, but a checksum is")
     func digests() async throws {
         let coded = "sha-256=:\(Data(sha256(gzip(film))).base64EncodedString()):"

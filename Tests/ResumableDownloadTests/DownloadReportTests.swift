@@ -64,6 +64,26 @@ struct DownloadReportTests {
         }
     }
 
+    @Test(
+        "a refusal of the rest is the error, and the bytes on disk are continued later", arguments: Wire.allCases,
+        [401, 403, 404, 429, 503])
+    func refusedRest(wire: Wire, status: Int) async throws {
+        origin.set {
+            $0.twist = { number, request, response in
+                number == 1 ? response.truncated(to: 300_000) : .text("<html>no</html>", status: status)
+            }
+        }
+        let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 2) }
+        let error = await failure { try await agent(origin.server, wire).send(request) }
+        #expect("\(try #require(error))".contains("\(status)"), "\(String(describing: error))")
+        #expect(!folder.names.contains("a"))
+        origin.set { $0.twist = { _, _, response in response } }
+        let before = origin.ranges.count
+        try await agent(origin.server, wire).send(request)
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(Array(origin.ranges[before...]) == ["bytes=300000-"])
+    }
+
     @Test("a cancelled download leaves only files that its app can list and remove")
     func discarded() async throws {
         let gate = Gate()

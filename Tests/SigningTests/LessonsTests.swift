@@ -27,7 +27,10 @@ import Testing
             ("/images/mac@2x.png", "/images/mac%402x.png", "/images/mac%402x.png"),
             ("/key%3F:colon", "/key%3F%3Acolon", "/key%253F%3Acolon"),
             ("/Singapore%20West", "/Singapore%20West", "/Singapore%2520West"),
-            ("/a+b", "/a%2Bb", "/a%2Bb"), ("/a%2fb//c", "/a%2Fb//c", "/a%252fb/c"),
+            (
+                "/dev/@connections/ZDb-VclrIAMCJ3w=", "/dev/%40connections/ZDb-VclrIAMCJ3w%3D",
+                "/dev/%40connections/ZDb-VclrIAMCJ3w%3D"
+            ), ("/a+b", "/a%2Bb", "/a%2Bb"), ("/a%2fb//c", "/a%2Fb//c", "/a%252fb/c"),
         ])
     func paths(path: String, s3: String, other: String) {
         #expect(CanonicalRequest.path(path, .s3) == s3)

@@ -278,4 +278,31 @@ import Testing
             for try await _ in socket {}
         }
     }
+
+    @Test("an app may reconnect directly when it learns that a connection has ended, again and again")
+    func reconnectingAtOnce() async throws {
+        let connections = Counter()
+        stub.on("/socket") { _ in
+            let number = connections.increment()
+            return .webSocket { socket in
+                try await socket.send(.text("\(number)"))
+                if number < 20 { return }
+                try await socket.echo()
+            }
+        }
+        let socket = agent.webSocket(Self.reconnecting(after: .seconds(3600)))
+        let watching = Task {
+            for await state in socket.states {
+                if case .waiting = state { socket.reconnect() }
+            }
+        }
+        var seen: [String] = []
+        for try await text in socket {
+            seen.append(text)
+            if text == "20" { break }
+        }
+        #expect(seen == (1...20).map { "\($0)" } && connections.value == 20)
+        socket.cancel()
+        await watching.value
+    }
 }
