@@ -16,7 +16,8 @@ extension CacheWriter.State {
         head.kind != .index && latest[location].map { $0 > start.number } == true
     }
 
-    mutating func record(_ location: CacheWriter.Location, _ start: CacheWriter.Start) {
+    mutating func record(_ head: CacheEntryHead, _ location: CacheWriter.Location, _ start: CacheWriter.Start) {
+        if head.kind == .index { return }
         latest[location] = max(latest[location] ?? 0, start.number)
         guard latest.count > CacheWriter.maximumRecentStarts else { return }
         let oldest = starts - min(starts, UInt64(CacheWriter.maximumRecentStarts / 2))

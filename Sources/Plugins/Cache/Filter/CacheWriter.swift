@@ -111,7 +111,7 @@ final class CacheWriter: Sendable {
             guard state.bytes + write.size <= Self.maximumBytes else { return false }
             state.bytes += write.size
             state.pending[location] = write
-            state.record(location, start)
+            state.record(head, location, start)
             state.enqueue { last in
                 await last?.value
                 await self.perform(write)
@@ -191,7 +191,7 @@ final class CacheWriter: Sendable {
             if let chunk = try await chunks.next() { return chunk }
             let isLatest = state.withLock { state in
                 if state.isOutdated(entry.head, location, start) { return false }
-                state.record(location, start)
+                state.record(entry.head, location, start)
                 return true
             }
             if !isLatest { throw CacheStoreError("the response to a later request has replaced the entry") }
