@@ -74,8 +74,8 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// Returns a streamed response once its head has arrived. Throws a failure if the transport keeps the head back, for
-    /// example until the whole body has arrived.
+    /// Returns a streamed response once its head has arrived. Throws a failure if the transport keeps the head back,
+    /// for example until the whole body has arrived.
     func stream(_ path: String, options: TransportOptions = TransportOptions(delivery: .stream)) async throws
         -> HTTPResponse
     {

@@ -296,7 +296,8 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns the status of a response that was validated only because of another attempt, and may be served otherwise.
+    /// Returns the status of a response that was validated only because of another attempt, and may be served
+    /// otherwise.
     private func fresh(_ found: StoredResponse, _ lookup: HTTPLookup) -> CacheStatus? {
         guard exchange.attempt > 1, found.entry.head.status < 400 else { return nil }
         let decision = decision(found, lookup)

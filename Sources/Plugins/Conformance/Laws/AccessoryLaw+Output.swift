@@ -27,8 +27,8 @@ extension AccessoryLaw {
         return nil
     }
 
-    /// Calls that are sent and end with a response, and calls that fail or are cancelled before they are sent. An output
-    /// that names failures or cancellations differs after these, so it isn't an indicator.
+    /// Calls that are sent and end with a response, and calls that fail or are cancelled before they are sent. An
+    /// output that names failures or cancellations differs after these, so it isn't an indicator.
     private static let plain: [BenchScene] = [.good, .refused, .undecodable, .cancelledWhileWaiting]
 
     static func isIndicator(_ bench: AccessoryBench) async throws -> Bool {

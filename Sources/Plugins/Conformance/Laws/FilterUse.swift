@@ -10,8 +10,8 @@ extension FilterConformance {
     /// #expect(try await FilterConformance.unneededEffects(for: { MyFilter() }, effects: effects).isEmpty)
     /// ```
     ///
-    /// The exchanges are always the same. They contain all methods, failures, many statuses, streams, a failing host, and
-    /// your samples. If your filter shows an effect in another situation, pass a sample.
+    /// The exchanges are always the same. They contain all methods, failures, many statuses, streams, a failing host,
+    /// and your samples. If your filter shows an effect in another situation, pass a sample.
     ///
     /// - Parameters:
     ///   - make: Creates a filter.
