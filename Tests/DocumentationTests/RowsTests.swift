@@ -30,28 +30,19 @@ import Testing
     func rowNumbers() throws {
         let names = Self.names.keys.filter { $0.contains(/\([YCSTBKD][0-9]{1,2}[,)]/) }
         #expect(names.isEmpty, "in names of tests: \(names.joined(separator: "; "))")
+        let row = try NSRegularExpression(pattern: "[(,;] ?([YCSTBKD][0-9]{1,2})[,;)]")
+        let comment = try NSRegularExpression(pattern: "//.*?[(,;] ?([YCSTBKD][0-9]{1,2})[,;)]")
         for file in Self.files(in: ["Sources", "Examples", "Tests", "docs", "README.md", "CONTRIBUTING.md"]) {
             let isTest = file.path.contains("/Tests/") && file.pathExtension == "swift"
             let content = try String(contentsOf: file, encoding: .utf8)
-            guard Self.mayHaveRow(content) else { continue }
-            for line in content.split(separator: "\n") where Self.mayHaveRow(String(line)) {
-                let text = isTest ? line.firstRange(of: "//").map { line[$0.upperBound...] } ?? "" : line
-                for match in text.matches(of: /[(,;] ?([YCSTBKD][0-9]{1,2})[,;)]/) {
-                    Issue.record("\(file.lastPathComponent): \(match.1)")
-                }
+            let whole = NSRange(content.startIndex..., in: content)
+            for match in (isTest ? comment : row).matches(in: content, range: whole) {
+                let number = Range(match.range(at: 1), in: content).map { content[$0] } ?? ""
+                Issue.record("\(file.lastPathComponent): \(number)")
             }
         }
     }
 
-    /// Whether one of the letters is followed by a digit. This rules out most text without a regular expression.
-    private static func mayHaveRow(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            zip(bytes, bytes.dropFirst()).contains { letters.contains($0) && (0x30...0x39).contains($1) }
-        }
-    }
-
-    private static let letters = Array("YCSTBKD".utf8)
     private static let file = tests.appending(path: "rows.txt")
 
     private static func problems(of mapping: String, names: [String: Int]) -> [String] {
