@@ -171,7 +171,8 @@ extension HTTPBody.Iterator {
 
 /// Returns the result of an operation for which the transport doesn't have to wait. Throws a failure if it doesn't end.
 ///
-/// The limit is a number of short waits, so a busy machine doesn't cause a failure.
+/// The limit is a number of short waits, so a busy machine doesn't cause a failure. On such a machine, the transport's
+/// own timeout may come first, which is the same failure.
 func promptly<Value: Sendable>(
     _ what: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -187,7 +188,9 @@ func promptly<Value: Sendable>(
         do { result = try await end.wait(for: what, within: .milliseconds(100)) { $0 } } catch is WaitTimeout {
             continue
         }
-        return try result.get()
+        do { return try result.get() } catch let error as ErrandError where error.code == .timedOut {
+            throw ConformanceFailure(expected: what, came: error.description)
+        }
     }
     throw ConformanceFailure(expected: what, came: "no result within 30 seconds")
 }

@@ -7,7 +7,7 @@ extension FilterConformance {
     /// needed hides mistakes, because the laws permit it.
     ///
     /// ```swift
-    /// #expect(try await FilterConformance.unneededEffects(for: { MyFilter() }, effects: effects).isEmpty)
+    /// let unneeded = try await FilterConformance.unneededEffects(for: { MyFilter() }, effects: [.url])
     /// ```
     ///
     /// The exchanges are always the same. They contain all methods, failures, many statuses, streams, a failing host,

@@ -55,10 +55,10 @@ extension FilterConformance {
     ///
     /// ```swift
     /// FilterConformance.closureCases(for: { closure in
-    ///     TokenFilter(refresh: {
+    ///     .closure { exchange, next in
     ///         try await closure()
-    ///         return "token"
-    ///     })
+    ///         return try await next(exchange)
+    ///     }
     /// })
     /// ```
     ///
