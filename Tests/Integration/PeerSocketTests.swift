@@ -49,7 +49,8 @@ private final class PythonPeer: Sendable {
         async def main():
             tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             tls.load_cert_chain("named.pem", "named.key")
-            options = {"subprotocols": ["notes.v2"], "max_size": 1 << 20}
+            # Without the server's timeouts, a busy machine doesn't end connections.
+            options = {"subprotocols": ["notes.v2"], "max_size": 1 << 20, "open_timeout": None, "ping_interval": None}
             users = basic_auth(realm="here", credentials=("ada", "secret"))
             servers = {
                 "plain": await serve(converse, "127.0.0.1", 0, **options),
