@@ -41,6 +41,7 @@ public struct CharacterSet: Hashable, ExpressibleByArrayLiteral, Sendable {
     public static var whitespaces: CharacterSet { fatalError() }
     public static var whitespacesAndNewlines: CharacterSet { fatalError() }
     public static var newlines: CharacterSet { fatalError() }
+    public static var urlPathAllowed: CharacterSet { fatalError() }
     public init(charactersIn string: String) { fatalError() }
 }
 
@@ -53,7 +54,36 @@ extension NSString {
 }
 open class NSString: NSObject {}
 
+public struct NSRange: Equatable, Sendable {
+    public init<Region: RangeExpression, Target: StringProtocol>(_ region: Region, in target: Target)
+    where Region.Bound == Target.Index { fatalError() }
+}
+
+extension Range where Bound == String.Index {
+    public init?(_ range: NSRange, in string: some StringProtocol) { fatalError() }
+}
+
+open class NSRegularExpression: NSObject {
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    public struct MatchingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    public init(pattern: String, options: Options = []) throws { fatalError() }
+    open func matches(
+        in string: String, options: MatchingOptions = [], range: NSRange
+    ) -> [NSTextCheckingResult] { fatalError() }
+}
+
+open class NSTextCheckingResult: NSObject {
+    open func range(at index: Int) -> NSRange { fatalError() }
+}
+
 extension String {
+    public var precomposedStringWithCanonicalMapping: String { fatalError() }
     public init(format: String, _ arguments: any CVarArg...) { fatalError() }
 }
 

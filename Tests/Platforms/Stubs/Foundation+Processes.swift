@@ -62,6 +62,10 @@ open class Thread: NSObject {
         get { fatalError() }
         set { fatalError() }
     }
+    open var stackSize: Int {
+        get { fatalError() }
+        set { fatalError() }
+    }
     open func start() { fatalError() }
     open class func sleep(forTimeInterval interval: TimeInterval) { fatalError() }
     open class func detachNewThread(_ block: @escaping @Sendable () -> Void) { fatalError() }
