@@ -185,7 +185,8 @@ extension CacheHandler {
         note(.forward(.bypass, detail: detail))
     }
 
-    private func decision(
+    /// Isn't inlined, because its values would double the async frames of its callers.
+    @inline(never) private func decision(
         _ candidate: SearchResult, condition: HTTPConditions.Outcome, for lookup: HTTPLookup
     ) -> HTTPCacheRules.Decision {
         switch candidate {
@@ -197,7 +198,7 @@ extension CacheHandler {
         }
     }
 
-    private func decision(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
+    @inline(never) private func decision(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
         let head = found.entry.head
         return HTTPCacheRules.decide(
             head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
