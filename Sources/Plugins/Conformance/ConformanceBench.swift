@@ -79,9 +79,7 @@ struct ConformanceBench: Sendable {
     func stream(_ path: String, options: TransportOptions = TransportOptions(delivery: .stream)) async throws
         -> HTTPResponse
     {
-        try await promptly("the head of \(path), before the end of its body") {
-            try await send(.get, path, options: options)
-        }
+        try await promptHead(of: path) { try await send(.get, path, options: options) }
     }
 
     func expectWorking(after what: String) async throws {
@@ -167,6 +165,13 @@ extension HTTPBody.Iterator {
         self = iterator
         return chunk
     }
+}
+
+/// Returns a streamed response. Throws a failure if the transport keeps back the head that the server has sent.
+func promptHead(
+    of path: String, _ body: @escaping @Sendable () async throws -> HTTPResponse
+) async throws -> HTTPResponse {
+    try await promptly("the head of \(path), before the end of its body", body)
 }
 
 /// Returns the result of an operation for which the transport doesn't have to wait. Throws a failure if it doesn't end.

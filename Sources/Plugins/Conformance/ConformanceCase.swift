@@ -25,7 +25,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 
 extension ConformanceCase {
     /// Runs an excused case despite its limitation. Throws ``ConformanceFailure`` if the case passes, because the
-    /// limitation isn't needed then. Does nothing if the case isn't excused.
+    /// limitation isn't needed then. A case that isn't excused isn't run.
     public func checkLimitation() async throws {
         try await runExcused(name, limitation: limitation, within: limit, body)
     }

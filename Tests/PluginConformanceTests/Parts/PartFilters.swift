@@ -87,7 +87,7 @@ struct Segments: Filter {
                 let isSame = response.headers[.entityTag] == first.headers[.entityTag] && numbers[2] == total
                 if comparesTags, !isSame { throw ErrandError(.invalidResponse, "another version") }
             } else if comparesTags, response.headers[.entityTag]?.hasPrefix("\"") != true {
-                // Nothing tells the versions apart.
+                // The versions can't be told apart.
                 return try await next(exchange)
             }
             first = first ?? response

@@ -162,7 +162,7 @@ enum ReuseCases {
 
     private static func open(_ bench: ConformanceBench, _ path: String) async throws -> HTTPResponse {
         let transport = try bench.make()
-        return try await promptly("the head of \(path), before the end of its body") {
+        return try await promptHead(of: path) {
             try await transport.send(bench.request(.get, path), options: TransportOptions(delivery: .stream))
         }
     }

@@ -44,7 +44,7 @@ struct HTTP2Scene: Sendable {
 
     func stream(_ target: String) async throws -> HTTPResponse {
         let request = try request(.get, target)
-        return try await promptly("the head of \(target), before the end of its body") {
+        return try await promptHead(of: target) {
             try await send(request, options: TransportOptions(delivery: .stream))
         }
     }

@@ -121,13 +121,9 @@ extension FilterLaw {
                 gate.open()
                 for task in tasks { task.cancel() }
             }
-            for _ in 0..<2_000 where !held.allSatisfy({ $0.trace.isBegun }) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(2_000) { held.allSatisfy(\.trace.isBegun) }
             // Wait until the filter has sent the calls or holds them back.
-            for _ in 0..<20 where !held.allSatisfy({ $0.trace.isReached }) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(20) { held.allSatisfy(\.trace.isReached) }
             let late = (0..<4).map { index in
                 LawCall(
                     LawExchange(.get, "\(LawVocabulary.origin)/v1/late/\(index)"), heldBy: gate,
@@ -136,11 +132,9 @@ extension FilterLaw {
             let last = late.map { run.launch($0) }
             defer { for task in last { task.cancel() } }
             // A call in an earlier stage isn't cancelled yet.
-            func isStuck() -> Bool { late.contains { $0.isCancelled && $0.trace.outcome.kind == "endless" } }
-            for _ in 0..<20 where !late.allSatisfy(\.isCancelled) { try await Task.sleep(for: .milliseconds(1)) }
-            for _ in 0..<(100 * Int(bench.patience / .milliseconds(1))) where isStuck() {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            func isStuck() -> Bool { late.contains { $0.isCancelled && !$0.isOver } }
+            try await poll(20) { late.allSatisfy(\.isCancelled) }
+            try await poll(for: bench.patience * 100) { !isStuck() }
             if isStuck() {
                 return LawViolation(
                     expected: "the call to end, because its task was cancelled before it entered the filter",
@@ -158,7 +152,7 @@ extension FilterLaw {
         defer { task.cancel() }
         for _ in 0..<40 {
             for _ in 0..<Int(run.patience / .milliseconds(1)) {
-                if call.trace.outcome.kind != "endless" { return call.trace.outcome }
+                if call.isOver { return call.trace.outcome }
                 try await Task.sleep(for: .milliseconds(1))
             }
             run.clock.pass(.seconds(60))
@@ -181,13 +175,11 @@ extension FilterLaw {
             return LawCall(LawExchange(.get, url, replies: [LawReply(delay: .seconds(3_600))]))
         }
         let tasks = calls.map { run.launch($0) }
-        for _ in 0..<2_000 where !calls.allSatisfy({ $0.trace.isBegun }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(2_000) { calls.allSatisfy(\.trace.isBegun) }
         // Wait until the filter has sent the calls or holds them back.
-        for _ in 0..<20 where !calls.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(20) { calls.allSatisfy(\.trace.isReached) }
         for task in tasks { task.cancel() }
-        for _ in 0..<2_000 where calls.contains(where: { $0.trace.outcome.kind == "endless" }) {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await poll(2_000) { calls.allSatisfy(\.isOver) }
     }
 }
 

@@ -61,16 +61,13 @@ extension FilterLaw {
         let tasks = slow.map { run.launch($0) }
         defer { for task in tasks { task.cancel() } }
         // Wait until the filter has sent the calls or holds them back.
-        for _ in 0..<20 where !slow.allSatisfy({ $0.trace.isReached }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(20) { slow.allSatisfy(\.trace.isReached) }
         let last = LawCall(
             LawExchange(.get, "\(LawVocabulary.origin)/v1/z", replies: [LawReply(delay: .seconds(3_600))]))
         let task = run.launch(last)
-        for _ in 0..<5 where !last.trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(5) { last.trace.isReached }
         task.cancel()
-        for _ in 0..<(40 * Int(bench.patience / .milliseconds(1))) {
-            if last.trace.outcome.kind != "endless" { return nil }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        if try await poll(for: bench.patience * 40, until: { last.isOver }) { return nil }
         return LawViolation(
             expected: "a call that is cancelled while twelve others run to end",
             came: "a call that still waits")

@@ -71,9 +71,7 @@ extension FilterLaw {
             var traces = [await run.play(exchange), await run.play(exchange)]
             async let one = run.begin(calls[0])
             async let two = run.begin(calls[1])
-            for _ in 0..<10 where !calls.allSatisfy({ $0.trace.isReached }) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(10) { calls.allSatisfy(\.trace.isReached) }
             gate.open()
             traces += [await one.trace, await two.trace]
             guard traces.contains(where: { $0.sends.isEmpty && $0.outcome.response != nil }) else { continue }

@@ -238,9 +238,7 @@ extension FilterLaw {
             let calls = (0..<2).map { _ in LawCall(exchange, isShared: true, heldBy: gate) }
             async let one = other.begin(calls[0])
             async let two = other.begin(calls[1])
-            for _ in 0..<10 where !calls.allSatisfy({ $0.trace.isReached }) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(10) { calls.allSatisfy(\.trace.isReached) }
             gate.open()
             let together = [await one.trace, await two.trace]
             for (traces, moment) in [(row, "one after the other"), (together, "at the same time")] {
@@ -303,7 +301,7 @@ extension FilterLaw {
         let slow = LawCall(read, isShared: true, heldBy: gate)
         let task = run.launch(slow)
         defer { task.cancel() }
-        for _ in 0..<200 where !slow.trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(200) { slow.trace.isReached }
         guard slow.trace.isReached, await run.begin(LawCall(write, isShared: true)).trace.outcome.response != nil else {
             return nil
         }
@@ -311,7 +309,7 @@ extension FilterLaw {
         let next = LawCall(later, isShared: true)
         let second = run.launch(next)
         defer { second.cancel() }
-        for _ in 0..<20 where next.trace.outcome.kind == "endless" { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(20) { next.isOver }
         gate.open()
         await run.finish([task, second])
         for (trace, moment) in [

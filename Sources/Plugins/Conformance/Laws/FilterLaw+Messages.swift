@@ -126,9 +126,9 @@ extension FilterLaw {
         let gate = Gate()
         let calls = [first, second].map { LawCall($0, isShared: true, heldBy: gate) }
         async let earlier = other.begin(calls[0])
-        for _ in 0..<10 where !calls[0].trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(10) { calls[0].trace.isReached }
         async let later = other.begin(calls[1])
-        for _ in 0..<5 where !calls[1].trace.isReached { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(5) { calls[1].trace.isReached }
         gate.open()
         outcomes.append(await (earlier, later).1.trace.outcome)
         for outcome in outcomes {

@@ -74,16 +74,10 @@ extension FilterLaw {
         if let range { headers.set(.range, range) }
         var request = BenchRequest(path: exchange.url, headers: headers)
         request.delivery = exchange.isStreamed ? .stream : .data
-        let sent = request
-        let end = Watched<End?>(nil)
-        let task = Task {
-            guard let response = try? await agent.send(sent, options: CallOptions()).value,
-                let body = try? await response.body.collect(upTo: 1 << 20)
-            else { return }
-            end.update { $0 = End(status: response.status, headers: response.headers, body: body) }
-        }
-        await task.value
-        return end.read { $0 }
+        guard let response = try? await agent.send(request, options: CallOptions()).value,
+            let body = try? await response.body.collect(upTo: 1 << 20)
+        else { return nil }
+        return End(status: response.status, headers: response.headers, body: body)
     }
 
     private static func violation(

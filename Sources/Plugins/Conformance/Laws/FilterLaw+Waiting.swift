@@ -91,20 +91,16 @@ extension FilterLaw {
             if isFirst { try await Task.sleep(for: .milliseconds(2)) }
             let first = early.map { run.launch($0) }
             defer { for task in first + others { task.cancel() } }
-            for _ in 0..<20 where !early.allSatisfy(\.isSettled) { try await Task.sleep(for: .milliseconds(1)) }
+            try await poll(20) { early.allSatisfy(\.isSettled) }
             if early.allSatisfy(\.isSettled) { return nil }
             var course = Course()
             let start = run.clock.now
             if !isFirst { others = cancelled.map { run.launch($0) } }
-            for _ in 0..<200 where !cancelled.allSatisfy({ $0.trace.isBegun }) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(200) { cancelled.allSatisfy(\.trace.isBegun) }
             try await Task.sleep(for: .milliseconds(5))
             let held = cancelled.filter { !$0.isSettled }
             for task in others { task.cancel() }
-            for _ in 0..<(100 * Int(run.patience / .milliseconds(1))) where !held.allSatisfy(\.isOver) {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(for: run.patience * 100) { held.allSatisfy(\.isOver) }
             course.stuck = held.count { !$0.isOver }
             if course.stuck > 0 {
                 // Ends the waits.
@@ -212,7 +208,7 @@ extension FilterLaw {
         _ = try await reached(most, of: first, run)
         let waiting = held(20, "waiting", gate)
         let others = waiting.map { run.launch($0) }
-        for _ in 0..<200 where !waiting.allSatisfy({ $0.trace.isBegun }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(200) { waiting.allSatisfy(\.trace.isBegun) }
         // Some calls are cancelled just when a place becomes free.
         for task in others.prefix(10) { task.cancel() }
         gate.open()
@@ -239,22 +235,20 @@ extension FilterLaw {
         for index in 0..<most { _ = start("first/\(index)") }
         _ = try await reached(most, of: running.map(\.0), run)
         let patient = start("patient")
-        for _ in 0..<200 where !patient.trace.isBegun { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(200) { patient.trace.isBegun }
         try await Task.sleep(for: .milliseconds(10))
         // Several calls wait, so a busy machine doesn't leave only the first one.
         let crowd = (0..<8).map { start("crowd/\($0)") }
-        for _ in 0..<200 where !crowd.allSatisfy({ $0.trace.isBegun }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(200) { crowd.allSatisfy(\.trace.isBegun) }
         try await Task.sleep(for: .milliseconds(10))
         let count = 24
         for index in 0..<count {
             let later = start("later/\(index)")
-            for _ in 0..<200 where !later.trace.isBegun { try await Task.sleep(for: .milliseconds(1)) }
+            try await poll(200) { later.trace.isBegun }
             try await Task.sleep(for: .milliseconds(1))
             guard let next = running.firstIndex(where: { $0.0.trace.isReached }) else { break }
             running.remove(at: next).1.open()
-            for _ in 0..<200 where running.count(where: { $0.0.trace.isReached }) < most {
-                try await Task.sleep(for: .milliseconds(1))
-            }
+            try await poll(200) { running.count(where: { $0.0.trace.isReached }) >= most }
             if patient.trace.isReached { return nil }
         }
         return LawViolation(
@@ -264,7 +258,6 @@ extension FilterLaw {
 }
 
 extension LawCall {
-    fileprivate var isOver: Bool { trace.outcome.kind != "endless" }
     /// Whether the filter has sent the call, or the call has ended.
     fileprivate var isSettled: Bool { trace.isReached || isOver }
 }

@@ -204,6 +204,7 @@ final class LawCall: Sendable {
     }
 
     var isCancelled: Bool { state.withLock { $0.isCancelling } }
+    var isOver: Bool { trace.outcome.kind != "endless" }
 
     func canBeCancelled(by cancel: @escaping @Sendable () -> Void) {
         let isCancelling = state.withLock { state in

@@ -40,17 +40,9 @@ struct FilterBench: Sendable {
     }
 
     /// Returns whether a condition becomes true. Checks it this many times, by default for the grace period.
-    ///
-    /// The checks are a millisecond apart. They are counted instead of measuring the time, because on a busy machine
-    /// this task may have to wait too.
     func becomes(within looks: Int? = nil, _ isSo: () async throws -> Bool) async throws -> Bool {
-        var looks = looks.map(Double.init) ?? gracePeriod / .milliseconds(1)
-        while try await !isSo() {
-            if looks <= 0 { return false }
-            looks -= 1
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        return true
+        if let looks { return try await poll(looks, until: isSo) }
+        return try await poll(for: gracePeriod, until: isSo)
     }
 
     /// Returns the parts of a request that the filter changes, as far as its traits allow this. The laws check how it
@@ -116,6 +108,25 @@ extension FilterBench {
             throw failure
         }
     }
+}
+
+/// Returns whether a condition becomes true within this number of checks.
+///
+/// The checks are a millisecond apart. They are counted instead of measuring the time, because on a busy machine this
+/// task may have to wait too.
+@discardableResult
+func poll(_ looks: Int, until isSo: () async throws -> Bool) async throws -> Bool {
+    for _ in 0..<looks {
+        if try await isSo() { return true }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    return try await isSo()
+}
+
+/// Checks once for each millisecond of the duration.
+@discardableResult
+func poll(for duration: Duration, until isSo: () async throws -> Bool) async throws -> Bool {
+    try await poll(Int(min(duration / .milliseconds(1), 1e9)), until: isSo)
 }
 
 /// A request with all properties that a filter could lose.

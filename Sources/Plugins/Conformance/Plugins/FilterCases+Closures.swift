@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Fails, waits or does nothing, as a case demands. A closure of the filter under test calls it. See
+/// Fails, waits or returns, as a case demands. A closure of the filter under test calls it. See
 /// ``FilterConformance/closureCases(for:samples:knownLimitations:within:gracePeriod:)``.
 public final class ConformanceClosure: Sendable {
     enum Behavior: Sendable { case succeeds, fails, cancels, waits(Gate) }
@@ -131,10 +131,7 @@ private struct ClosureBench: Sendable {
     }
 
     /// Returns whether a condition becomes true within the grace period.
-    func becomes(_ isSo: () -> Bool) async throws -> Bool {
-        for _ in 0..<Int(gracePeriod / .milliseconds(1)) where !isSo() { try await Task.sleep(for: .milliseconds(1)) }
-        return isSo()
-    }
+    func becomes(_ isSo: () -> Bool) async throws -> Bool { try await poll(for: gracePeriod, until: isSo) }
 
     /// A later call must succeed, and so must a crowd.
     func expectGood(_ subject: Subject, after past: String) async throws {
@@ -217,9 +214,9 @@ private struct ClosureDraft: Sendable {
                 let (calls, tasks) = try await waiting(bench, subject)
                 defer { for task in tasks { task.cancel() } }
                 // A closure that can't wait has already returned.
-                if calls.allSatisfy({ isOver($0) }) { return }
+                if calls.allSatisfy(\.isOver) { return }
                 tasks[cancelled].cancel()
-                let hasEnded = try await bench.becomes { isOver(calls[cancelled]) }
+                let hasEnded = try await bench.becomes { calls[cancelled].isOver }
                 if !hasEnded {
                     gate.open()
                     throw ConformanceFailure(
@@ -261,14 +258,14 @@ private struct ClosureDraft: Sendable {
             let trail = try await FilterDraft.followed {
                 let task = subject.run.launch(call)
                 defer { task.cancel() }
-                _ = try await bench.becomes { isOver(call) || subject.closure.running > 0 }
-                for _ in 0..<10 where !isOver(call) {
+                _ = try await bench.becomes { call.isOver || subject.closure.running > 0 }
+                for _ in 0..<10 where !call.isOver {
                     try await Task.sleep(for: .milliseconds(2))
                     subject.run.clock.pass(.seconds(1))
                 }
-                _ = try await bench.becomes { isOver(call) }
+                _ = try await bench.becomes { call.isOver }
             }
-            let isEnded = isOver(call)
+            let isEnded = call.isOver
             subject.closure.become(.succeeds)
             gate.open()
             if !isEnded {
@@ -283,10 +280,8 @@ private struct ClosureDraft: Sendable {
         },
     ]
 
-    private static func isOver(_ call: LawCall) -> Bool { call.trace.outcome.kind != "endless" }
-
     private static func expectEnd(of call: LawCall, _ what: String) throws {
-        if isOver(call), !call.trace.isEndless { return }
+        if call.isOver, !call.trace.isEndless { return }
         throw ConformanceFailure(expected: "the end of \(what)", came: "a call that doesn't end")
     }
 
@@ -300,9 +295,9 @@ private struct ClosureDraft: Sendable {
             calls.append(call)
             tasks.append(subject.run.launch(call))
             // The first call calls the closure, so the others find it waiting.
-            if index == 0 { _ = try await bench.becomes { isOver(call) || subject.closure.running > 0 } }
+            if index == 0 { _ = try await bench.becomes { call.isOver || subject.closure.running > 0 } }
         }
-        for _ in 0..<200 where !calls.allSatisfy({ $0.trace.isBegun }) { try await Task.sleep(for: .milliseconds(1)) }
+        try await poll(200) { calls.allSatisfy(\.trace.isBegun) }
         for _ in 0..<10 { try await Task.sleep(for: .milliseconds(1)) }
         return (calls, tasks)
     }

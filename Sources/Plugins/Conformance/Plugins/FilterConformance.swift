@@ -53,21 +53,20 @@ public enum FilterConformance {
             + FilterDraft.errors + FilterDraft.repeats + FilterDraft.cancellations + FilterDraft.lifetimes
             + FilterDraft.surroundings + FilterDraft.checks + FilterDraft.users + FilterDraft.crowds
             + FilterDraft.resources + FilterDraft.secrets + FilterDraft.descriptions
+        let filters = FilterBench(
+            make: make, secrets: secrets, gracePeriod: gracePeriod,
+            mayRespond: effects.contains(where: \.isResponding))
         let kinds = Set(effects.compactMap(\.kind))
         let cases = drafts.filter { kinds.isDisjoint(with: $0.assumes) }.map { draft in
             PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
-                var bench = FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod)
-                bench.mayRespond = effects.contains(where: \.isResponding)
                 if effects.isEmpty, !draft.assumes.isEmpty {
-                    let changed = try await bench.changesByTrait()
+                    let changed = try await filters.changesByTrait()
                     if !changed.isDisjoint(with: draft.assumes) { return }
                 }
-                try await draft.body(bench)
+                try await draft.body(filters)
             }
         }
-        let bench = LawBench(
-            filters: FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod), effects: effects,
-            another: another, samples: samples)
+        let bench = LawBench(filters: filters, effects: effects, another: another, samples: samples)
         let all = laws.rounds > 0 ? FilterLaw.all : []
         let uses = laws.rounds > 0 ? useCase(of: bench, limit) : []
         return
