@@ -82,18 +82,15 @@ extension OAuthClient {
 enum DevicePolling {
     static let maximumInterval: Int64 = 600
 
-    /// Rounds up, within the limits.
-    static func seconds(_ number: Double) -> Int64 {
-        guard number >= 1 else { return 1 }
-        return number < Double(maximumInterval) ? Int64(number.rounded(.up)) : maximumInterval
-    }
-
     /// In seconds. Returns nil if the error is final.
     static func interval(after error: OAuthError, _ interval: Int64) -> Int64? {
         switch error.serverCode {
         case "authorization_pending": interval
         // Some servers give the new interval. It never shortens the one that the standard requires.
-        case "slow_down": min(max(interval + 5, seconds(error.pollingInterval ?? 0)), maximumInterval)
+        case "slow_down":
+            max(
+                min(interval + 5, maximumInterval),
+                ServerSeconds.whole(error.pollingInterval ?? 0, atMost: maximumInterval))
         // Poll half as often after a timeout (RFC 8628, section 3.5), and also if the server is busy.
         default: error.isRetryable ? min(interval * 2, maximumInterval) : nil
         }
@@ -119,6 +116,12 @@ struct ServerSeconds: Decodable {
                 in: value, debugDescription: "expected a number of seconds, found other text")
         }
         self.number = number
+    }
+
+    /// Rounds up. Returns at least one second.
+    static func whole(_ number: Double, atMost most: Int64) -> Int64 {
+        guard number >= 1 else { return 1 }
+        return number < Double(most) ? Int64(number.rounded(.up)) : most
     }
 }
 
@@ -157,8 +160,8 @@ struct DeviceReply {
         pageWithCode = try complete.map { text throws(OAuthError) in
             try ServerAddress.checked(text, "verification_uri_complete")
         }
-        lifetime = seconds >= 1 ? Int64(min(seconds, 86_400).rounded(.up)) : 1
-        interval = DevicePolling.seconds(members.interval?.number ?? 5)
+        lifetime = ServerSeconds.whole(seconds, atMost: 86_400)
+        interval = ServerSeconds.whole(members.interval?.number ?? 5, atMost: DevicePolling.maximumInterval)
     }
 
     func signIn(until expiry: Date) -> DeviceSignIn {
