@@ -175,6 +175,7 @@ extension CacheHandler {
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
         if lookup.isIncomplete(for: response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: status \(response.status)"))
+            return response
         }
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
