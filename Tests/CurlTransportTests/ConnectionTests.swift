@@ -18,6 +18,18 @@ import Android
 struct ConnectionTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
+    /// A server that records the paths of requests, and responds to `/slow` only after the release.
+    private static func server(_ paths: Log<String>, holdingSlowUntil release: Steps) throws -> RawServer {
+        try RawServer { peer in
+            while let head = peer.readHead() {
+                let path = String(head.split(separator: " ")[1])
+                paths.add(path)
+                if path == "/slow" { release.wait() }
+                peer.send(ok)
+            }
+        }
+    }
+
     @Test("a proxy is asked for the whole URL, and excepted hosts aren't sent to it")
     func proxy() async throws {
         let heads = Log<String>()
@@ -278,14 +290,7 @@ struct ConnectionTests {
     @Test("the limit for all connections also applies after another transfer")
     func totalLimitAgain() async throws {
         let (paths, release) = (Log<String>(), Steps())
-        let server = try RawServer { peer in
-            while let head = peer.readHead() {
-                let path = String(head.split(separator: " ")[1])
-                paths.add(path)
-                if path == "/slow" { release.wait() }
-                peer.send(Self.ok)
-            }
-        }
+        let server = try Self.server(paths, holdingSlowUntil: release)
         var configuration = CurlConfiguration()
         configuration.maximumConnections = 1
         let transport = CurlTransport(configuration)
@@ -323,14 +328,7 @@ struct ConnectionTests {
     func cancelledWaiting() async throws {
         let release = Steps()
         let paths = Log<String>()
-        let server = try RawServer { peer in
-            while let head = peer.readHead() {
-                let path = String(head.split(separator: " ")[1])
-                paths.add(path)
-                if path == "/slow" { release.wait() }
-                peer.send(Self.ok)
-            }
-        }
+        let server = try Self.server(paths, holdingSlowUntil: release)
         var configuration = CurlConfiguration()
         configuration.maximumConnectionsPerHost = 1
         let transport = CurlTransport(configuration)
