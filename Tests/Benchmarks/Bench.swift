@@ -49,18 +49,19 @@ struct Bench {
 /// Takes rounds of several measurements in turn, so noise on the machine affects all of them alike. The median counts.
 struct Rounds {
     private var samples: [String: [Double]] = [:]
-    private var order: [String] = []
+    /// The measurements, in the order in which they were first taken.
+    private(set) var names: [String] = []
 
     /// - Parameter body: returns one sample, in a unit of the caller's choice.
     mutating func take(_ name: String, _ body: () async throws -> Double) async rethrows {
-        if samples[name] == nil { order.append(name) }
+        if samples[name] == nil { names.append(name) }
         samples[name, default: []].append(try await body())
     }
 
     func minimum(_ name: String) -> Double { samples[name]?.min() ?? 0 }
 
     func reportMinimum(_ unit: String, against base: String) {
-        for name in order {
+        for name in names {
             let value = minimum(name)
             print(
                 "\(Self.pad(name, 44)) \(Self.number(value)) \(unit)   \(Self.number(value / minimum(base))) × \(base)")
@@ -73,7 +74,7 @@ struct Rounds {
     }
 
     func report(_ unit: String, against base: String) {
-        for name in order {
+        for name in names {
             let value = median(name)
             print(
                 "\(Self.pad(name, 44)) \(Self.number(value)) \(unit)   \(Self.number(value / median(base))) × \(base)")

@@ -5,7 +5,7 @@ import ErrandTestPrograms
 import Foundation
 
 /// Requests 1 KB over HTTP/2 and TLS, with one concurrent request for each lane on one connection, compared with
-/// libcurl from C with the same headers: the minimum processor time of rounds in turn.
+/// libcurl from C with the same headers: processor time and rate.
 enum HTTP2Bench {
     private struct Get: Request { let path = "kilobyte" }
 
@@ -26,30 +26,23 @@ enum HTTP2Bench {
         guard version == "2" else { return print("this libcurl has no HTTP/2") }
         for lanes in [1, 64] {
             let bare = "libcurl from C, HTTP/2, \(lanes) at once"
-            var costs = Rounds()
+            var rounds = SendRounds(requests)
             for _ in 0..<9 {
-                try await costs.take(bare) {
-                    try await WireCostBench.cost(requests) {
-                        try WireBench.check(
-                            BareCurl.send(
-                                text, authority: authority, headers: BareCurl.agentHeaders, lanes: lanes,
-                                count: requests))
+                try await rounds.take(bare) {
+                    try WireBench.check(
+                        BareCurl.send(
+                            text, authority: authority, headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
+                }
+                try await rounds.take("CurlTransport") {
+                    try await WireBench.load(lanes, requests) {
+                        _ = try await transport.send(request, options: TransportOptions())
                     }
                 }
-                try await costs.take("CurlTransport") {
-                    try await WireCostBench.cost(requests) {
-                        try await WireBench.load(lanes, requests) {
-                            _ = try await transport.send(request, options: TransportOptions())
-                        }
-                    }
-                }
-                try await costs.take("an agent") {
-                    try await WireCostBench.cost(requests) {
-                        try await WireBench.load(lanes, requests) { _ = try await agent.send(Get()) }
-                    }
+                try await rounds.take("an agent") {
+                    try await WireBench.load(lanes, requests) { _ = try await agent.send(Get()) }
                 }
             }
-            costs.reportMinimum("CPU µs", against: bare)
+            rounds.report(against: bare)
         }
         withExtendedLifetime(server) {}
     }

@@ -12,8 +12,8 @@ import ErrandRecording
 import ErrandRetry
 import Foundation
 
-/// A typed call as apps make it, with a log, retry, tokens, cookies, a cache, coalescing, a recorder, and 1 KB of
-/// decoded JSON, compared with libcurl from C: processor time of the whole process, as the minimum of rounds in turn.
+/// Typed calls as apps make them, with 1 KB of decoded JSON, compared with libcurl from C: with a log, retry, tokens,
+/// cookies, a cache, coalescing and a recorder, and without plugins.
 enum PluginsBench {
     private struct GetPeople: Request {
         typealias Output = [JSONValidationBench.Person]
@@ -32,42 +32,42 @@ enum PluginsBench {
         let server = try await BenchServer.start()
         let session = AuthenticationSession(BearerToken("0123456789abcdefghij", expiry: .distantFuture)) { $0 }
         let transport = CurlTransport()
-        func agent(_ decoder: any BodyDecoder) -> NetworkAgent {
-            let agent = NetworkAgent(
-                baseURL: server.url, transport: transport,
-                filters: [.retry, .authentication(session), .cookies, .cache(.memory()), .coalescing],
-                accessories: [RequestLog(.line, to: ClosureSink { _ in }), ExchangeRecorder()])
-            agent.configure { $0.decoder = decoder }
-            return agent
+        let plugins: [any Filter] = [.retry, .authentication(session), .cookies, .cache(.memory()), .coalescing]
+        func agents(_ filters: [any Filter], _ accessories: [any Accessory]) -> [(name: String, agent: NetworkAgent)] {
+            let decoders: [(String, any BodyDecoder)] = [("JSONDecoder", JSONDecoder()), ("FastJSONDecoder", .fast)]
+            return decoders.map { name, decoder in
+                let agent = NetworkAgent(
+                    baseURL: server.url, transport: transport, filters: filters, accessories: accessories)
+                agent.configure { $0.decoder = decoder }
+                return (name, agent)
+            }
         }
-        let agents = [("JSONDecoder", agent(JSONDecoder())), ("FastJSONDecoder", agent(.fast))]
-        let bare = NetworkAgent(baseURL: server.url, transport: transport)
+        let ways = [
+            ("no plugins", agents([], [])),
+            ("all plugins", agents(plugins, [RequestLog(.line, to: ClosureSink { _ in }), ExchangeRecorder()])),
+        ]
         for lanes in [1, 64] {
             let base = "libcurl from C, an agent's headers, \(lanes) at once"
-            var costs = Rounds()
+            var rounds = SendRounds(requests)
             for _ in 0..<7 {
-                try await costs.take(base) {
-                    try await cost {
-                        try WireBench.check(
-                            BareCurl.send(
-                                server.url + "/people", headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
+                try await rounds.take(base) {
+                    try WireBench.check(
+                        BareCurl.send(
+                            server.url + "/people", headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
+                }
+                for (way, agents) in ways {
+                    let first = agents[0].agent
+                    try await rounds.take("\(way), bytes") {
+                        try await load(lanes) { _ = try await first.send(GetBytes(number: $0)) }
                     }
-                }
-                try await costs.take("an agent without plugins, bytes") {
-                    try await cost { try await load(lanes) { _ = try await bare.send(GetBytes(number: $0)) } }
-                }
-                try await costs.take("all plugins, bytes") {
-                    try await cost {
-                        try await load(lanes) { _ = try await agents[0].1.send(GetBytes(number: $0)) }
-                    }
-                }
-                for (name, agent) in agents {
-                    try await costs.take("all plugins, \(name)") {
-                        try await cost { try await load(lanes) { _ = try await agent.send(GetPeople(number: $0)) } }
+                    for (decoder, agent) in agents {
+                        try await rounds.take("\(way), \(decoder)") {
+                            try await load(lanes) { _ = try await agent.send(GetPeople(number: $0)) }
+                        }
                     }
                 }
             }
-            costs.reportMinimum("CPU µs", against: base)
+            rounds.report(against: base)
         }
         withExtendedLifetime(server) {}
     }
@@ -80,12 +80,6 @@ enum PluginsBench {
             }
             try await group.waitForAll()
         }
-    }
-
-    private static func cost(_ body: () async throws -> Void) async rethrows -> Double {
-        let start = WireBench.processorTime()
-        try await body()
-        return (WireBench.processorTime() - start) * 1e6 / Double(requests)
     }
 }
 #else

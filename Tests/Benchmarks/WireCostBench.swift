@@ -5,8 +5,8 @@ import ErrandCurlTransport
 import ErrandTesting
 import Foundation
 
-/// Compares requests over libcurl with libcurl from C with the same headers: the minimum processor time of rounds in
-/// turn, context switches, and memory.
+/// Compares requests over libcurl with libcurl from C with the same headers: processor time, rate, context switches, and
+/// memory.
 enum WireCostBench {
     private struct Get: Request { let path = "kilobyte" }
     private struct Post: Request {
@@ -41,32 +41,26 @@ enum WireCostBench {
         let agent = NetworkAgent(baseURL: server.url, transport: transport)
         let request = HTTPRequest(.get, url)
         let (bare, more) = ("libcurl from C, GET 1 KB, \(lanes) at once", "the same, an agent's headers")
-        var costs = Rounds()
+        var rounds = SendRounds(requests)
         for _ in 0..<9 {
-            try await costs.take(bare) {
-                try await cost(requests) { try WireBench.check(BareCurl.send(text, lanes: lanes, count: requests)) }
+            try await rounds.take(bare) {
+                try WireBench.check(BareCurl.send(text, lanes: lanes, count: requests))
             }
-            try await costs.take("CurlTransport") {
-                try await cost(requests) {
-                    try await WireBench.load(lanes, requests) {
-                        _ = try await transport.send(request, options: TransportOptions())
-                    }
+            try await rounds.take("CurlTransport") {
+                try await WireBench.load(lanes, requests) {
+                    _ = try await transport.send(request, options: TransportOptions())
                 }
             }
-            try await costs.take(more) {
-                try await cost(requests) {
-                    try WireBench.check(
-                        BareCurl.send(text, headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
-                }
+            try await rounds.take(more) {
+                try WireBench.check(
+                    BareCurl.send(text, headers: BareCurl.agentHeaders, lanes: lanes, count: requests))
             }
-            try await costs.take("an agent") {
-                try await cost(requests) {
-                    try await WireBench.load(lanes, requests) { _ = try await agent.send(Get()) }
-                }
+            try await rounds.take("an agent") {
+                try await WireBench.load(lanes, requests) { _ = try await agent.send(Get()) }
             }
         }
-        costs.reportMinimum("CPU µs", against: bare)
-        let ratio = costs.minimum("an agent") / costs.minimum(more)
+        rounds.report(against: bare)
+        let ratio = rounds.ratio("an agent", to: more)
         print("\(Rounds.pad("an agent, of its yardstick", 44)) \(Rounds.number(ratio))")
     }
 
@@ -76,28 +70,22 @@ enum WireCostBench {
         let agent = NetworkAgent(baseURL: server.url, transport: transport)
         let request = HTTPRequest(.post, url, body: Post().body)
         let bare = "libcurl from C, POST 1 KB, \(lanes) at once"
-        var costs = Rounds()
+        var rounds = SendRounds(requests)
         for _ in 0..<9 {
-            try await costs.take(bare) {
-                try await cost(requests) {
-                    try WireBench.check(
-                        BareCurl.send(text, headers: BareCurl.agentHeaders, body: 1024, lanes: lanes, count: requests))
+            try await rounds.take(bare) {
+                try WireBench.check(
+                    BareCurl.send(text, headers: BareCurl.agentHeaders, body: 1024, lanes: lanes, count: requests))
+            }
+            try await rounds.take("CurlTransport") {
+                try await WireBench.load(lanes, requests) {
+                    _ = try await transport.send(request, options: TransportOptions())
                 }
             }
-            try await costs.take("CurlTransport") {
-                try await cost(requests) {
-                    try await WireBench.load(lanes, requests) {
-                        _ = try await transport.send(request, options: TransportOptions())
-                    }
-                }
-            }
-            try await costs.take("an agent") {
-                try await cost(requests) {
-                    try await WireBench.load(lanes, requests) { _ = try await agent.send(Post()) }
-                }
+            try await rounds.take("an agent") {
+                try await WireBench.load(lanes, requests) { _ = try await agent.send(Post()) }
             }
         }
-        costs.reportMinimum("CPU µs", against: bare)
+        rounds.report(against: bare)
     }
 
     /// Counts the voluntary context switches per request, one request at a time, with the server on a separate core:
