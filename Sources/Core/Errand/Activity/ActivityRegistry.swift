@@ -9,11 +9,41 @@ final class ActivityRegistry: Sendable {
 
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
+    private struct Deadline: Comparable {
+        let moment: ContinuousClock.Instant
+        let id: UInt64
+        static func < (a: Deadline, b: Deadline) -> Bool { a.moment < b.moment }
+    }
+
     private struct State {
         var entries = NumberedTable<Entry>()
+        /// The deadlines of the running activities, and of some activities that have ended.
+        var deadlines = BinaryHeap<Deadline>()
         /// When the pending timer fires. Nil without a timer.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
+
+        mutating func add(_ deadline: Deadline) {
+            deadlines.insert(deadline)
+            // Deadlines of ended activities stay until their moment, so they're removed from time to time.
+            if deadlines.count <= 2 * entries.count + 64 { return }
+            var running = BinaryHeap<Deadline>()
+            for activity in entries.all.map(\.activity) {
+                guard let moment = activity.deadline else { continue }
+                running.insert(Deadline(moment: moment, id: activity.id.rawValue))
+            }
+            deadlines = running
+        }
+
+        /// Removes the deadlines that have passed, and returns the activities among them that are still running.
+        mutating func takeOverdue(at now: ContinuousClock.Instant) -> [Activity] {
+            var overdue: [Activity] = []
+            while let first = deadlines.first, first.moment <= now || entries[first.id] == nil {
+                _ = deadlines.popFirst()
+                if let entry = entries[first.id] { overdue.append(entry.activity) }
+            }
+            return overdue
+        }
     }
 
     init(time: any TimeSource) { self.time = time }
@@ -23,7 +53,10 @@ final class ActivityRegistry: Sendable {
     func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
         let stale = state.withLock { state in
             state.entries.add((activity, agent), for: activity.id.rawValue)
-            return activity.deadline.flatMap { wake(&state, at: $0) }
+            return activity.deadline.flatMap { moment in
+                state.add(Deadline(moment: moment, id: activity.id.rawValue))
+                return wake(&state, at: moment)
+            }
         }
         stale?.cancel()
     }
@@ -55,11 +88,10 @@ final class ActivityRegistry: Sendable {
         let now = time.now
         let overdue = state.withLock { state in
             state.wakes = nil
-            let running = state.entries.all.map(\.activity)
-            let deadlines = running.compactMap(\.deadline)
+            let overdue = state.takeOverdue(at: now)
             // Ignore the timer that this one replaces, because it's the timer that has just fired.
-            if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
-            return running.filter { $0.deadline.map { $0 <= now } ?? false }
+            if let next = state.deadlines.first { _ = wake(&state, at: next.moment) }
+            return overdue
         }
         for activity in overdue { activity.cancel(.deadline) }
     }
