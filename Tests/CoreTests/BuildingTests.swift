@@ -90,6 +90,33 @@ import Testing
         #expect(log.all == ["f>", "<f"] && recorder.problems().isEmpty)
     }
 
+    /// A request that computes its members, and counts how often its body and placement are read.
+    private final class Reads: Sendable {
+        let (bodies, placements) = (Counter(), Counter())
+    }
+
+    private struct Computed: Request {
+        let reads: Reads
+        let path = "x"
+        let method = HTTPMethod.post
+        let parameters: Parameters? = ["a": 1]
+        var parameterPlacement: ParameterPlacement {
+            reads.placements.increment()
+            return .form
+        }
+        var body: RequestBody {
+            reads.bodies.increment()
+            return .none
+        }
+    }
+
+    @Test("a body that the request computes is read once")
+    func computedMembers() async throws {
+        let reads = Reads()
+        _ = try await NetworkAgent(baseURL: base, transport: .stub).send(Computed(reads: reads))
+        #expect(reads.bodies.value == 1 && reads.placements.value == 1)
+    }
+
     @Test("a plain text body is sent as it is")
     func text() throws {
         let request = try built(

@@ -27,28 +27,11 @@ struct RequestBuilder {
             if !trust.isTrusted, tags.leadAway(to: complete.url) { trust.withhold(from: &complete.headers) }
             return (complete, trust)
         }
-        let encoding = request.parameterEncoding
-        var (query, body) = (try encoding.encode(request.query), request.body)
-        if let parameters = request.parameters {
-            switch placement(request) {
-            case .form, .automatic: body = .form(parameters, encoding: encoding)
-            case .json:
-                if !parameters.isEmpty {
-                    body = .json(Dictionary(parameters.items.map { ($0.name, $0.value) }) { _, last in last })
-                }
-            case .query:
-                let more = try encoding.encode(parameters)
-                query += query.isEmpty || more.isEmpty ? more : "&" + more
-            }
-            if !request.body.isNone, placement(request) != .query {
-                throw ErrandError(
-                    .invalidRequest, "the request has a body and also puts its parameters in the body; use only one")
-            }
-        }
+        let (query, content) = try content(of: request)
         let url = try ErrandError.naming(.invalidURL) {
             try BaseURL.join({ try settings.base(request.base) }, request.path, query: query)
         }
-        body = try body.resolved(by: settings.encoder)
+        let body = try content.resolved(by: settings.encoder)
         var headers = settings.headers
         let own = request.headers
         let trust = addCredentials(of: request, own, tags, for: url, to: &headers)
@@ -56,6 +39,26 @@ struct RequestBuilder {
             headers.set(.contentType, type)
         }
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
+    }
+
+    /// Returns the query and the body, one of which contains the request's parameters.
+    private func content(of request: some Request) throws -> (query: String, body: RequestBody) {
+        // The body is read once, because a request can compute it.
+        let (encoding, body) = (request.parameterEncoding, request.body)
+        let query = try encoding.encode(request.query)
+        guard let parameters = request.parameters else { return (query, body) }
+        let placement = placement(request, hasBody: !body.isNone)
+        if placement == .query {
+            let more = try encoding.encode(parameters)
+            return (query.isEmpty || more.isEmpty ? query + more : query + "&" + more, body)
+        }
+        if !body.isNone {
+            throw ErrandError(
+                .invalidRequest, "the request has a body and also puts its parameters in the body; use only one")
+        }
+        if placement == .form { return (query, .form(parameters, encoding: encoding)) }
+        if parameters.isEmpty { return (query, body) }
+        return (query, .json(Dictionary(parameters.items.map { ($0.name, $0.value) }) { _, last in last }))
     }
 
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
@@ -116,9 +119,10 @@ struct RequestBuilder {
         return ownType.description
     }
 
-    private func placement(_ request: some Request) -> ParameterPlacement {
-        guard request.parameterPlacement == .automatic else { return request.parameterPlacement }
+    private func placement(_ request: some Request, hasBody: Bool) -> ParameterPlacement {
+        let placement = request.parameterPlacement
+        if placement != .automatic { return placement }
         let asQuery: [HTTPMethod] = [.get, .head, .delete]
-        return asQuery.contains(request.method) || !request.body.isNone ? .query : .form
+        return asQuery.contains(request.method) || hasBody ? .query : .form
     }
 }
