@@ -26,6 +26,44 @@ private final class Farewell: Sendable {
         #expect(agent.configuration.timeout == .seconds(1))
     }
 
+    /// Reports 3,000 messages while it handles the first one.
+    private final class Echo: Accessory {
+        let observesMessages = true
+        private let state = Mutex((messages: 0, notes: [String](), ends: 0))
+
+        var known: (messages: Int, notes: [String], ends: Int) { state.withLock { $0 } }
+
+        func activity(_ activity: Activity, did event: ActivityEvent) {
+            switch event {
+            case .message:
+                let isFirst = state.withLock { state in
+                    state.messages += 1
+                    return state.messages == 1
+                }
+                guard isFirst else { return }
+                for _ in 0..<3000 { activity.report { _ in StreamMessage(.received, isText: true) } }
+            case .note(let note): state.withLock { $0.notes.append(note.message) }
+            case .willStop, .didStop: state.withLock { $0.ends += 1 }
+            default: break
+            }
+        }
+    }
+
+    @Test("the messages that wait for a slow accessory are bounded, and a note has the number of dropped messages")
+    func waitingMessages() async throws {
+        let echo = Echo()
+        let reporting = ClosureFilter(.call) { exchange, next in
+            exchange.activity.report { _ in StreamMessage(.received, isText: true) }
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("x")), filters: [reporting], accessories: [echo])
+        _ = try await agent.send(Plain())
+        #expect(echo.known.messages == 1025 && echo.known.ends == 2)
+        let dropped = "1976 messages were dropped, because the accessories are too slow for them"
+        #expect(echo.known.notes == [dropped])
+    }
+
     @Test("nested configuration changes are applied once, and both persist")
     func nested() {
         let agent = NetworkAgent(baseURL: base, transport: .stub)

@@ -18,9 +18,11 @@ final class EventQueue: Sendable {
         case all
     }
 
-    private struct State {
+    fileprivate struct State {
         var listeners: Listeners
         var waiting: [ActivityEvent] = []
+        /// The number of messages that were dropped, because too many events were waiting.
+        var dropped = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isDelivering = false
         var isClosed = false
@@ -70,7 +72,7 @@ final class EventQueue: Sendable {
             if end != .nothing { state.isClosed = true }
             if end == .all { state.hasEnded = true }
             if state.isDelivering {
-                if let event { Self.add(event, to: &state.waiting) }
+                if let event { state.add(event) }
                 return nil
             }
             state.isDelivering = true
@@ -94,10 +96,7 @@ final class EventQueue: Sendable {
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
-            if !state.waiting.isEmpty {
-                defer { state.waiting = [] }
-                return (state.waiting, state.listeners)
-            }
+            if !state.waiting.isEmpty { return (state.takeWaiting(isNoted: observesNotes), state.listeners) }
             state.isDelivering = false
             swap(&waiters, &state.waiters)
             if state.hasEnded { swap(&released, &state.listeners) }
@@ -107,10 +106,36 @@ final class EventQueue: Sendable {
         for waiter in waiters { waiter.resume() }
         return next
     }
+}
+
+extension EventQueue.State {
+    /// The number of waiting events from which messages are dropped. A call has few other events, but a WebSocket can
+    /// send messages faster than a slow accessory handles them.
+    private static let maximumWaiting = 1024
 
     /// Adds an event to the waiting events. Of consecutive progress values, keeps only the newest.
-    private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
-        if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
+    mutating func add(_ event: ActivityEvent) {
+        switch event {
+        case .transport(.progress): if case .transport(.progress)? = waiting.last { waiting.removeLast() }
+        case .message:
+            if waiting.count >= Self.maximumWaiting {
+                dropped += 1
+                return
+            }
+        default: break
+        }
         waiting.append(event)
+    }
+
+    /// Takes the waiting events. If messages were dropped, a note with their number follows the events before them.
+    mutating func takeWaiting(isNoted: Bool) -> [ActivityEvent] {
+        var events: [ActivityEvent] = []
+        swap(&events, &waiting)
+        if dropped > 0, isNoted {
+            let text = "\(dropped) messages were dropped, because the accessories are too slow for them"
+            events.insert(.note(ActivityNote("events", text)), at: min(Self.maximumWaiting, events.count))
+        }
+        dropped = 0
+        return events
     }
 }
