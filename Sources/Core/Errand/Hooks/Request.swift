@@ -57,7 +57,8 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, the agent's
     /// deadline.
     var deadline: Duration? { get }
-    /// The request's priority, a hint for the transport. Defaults to nil, the sending task's priority.
+    /// The request's priority, a hint for the transport. Defaults to nil, which means
+    /// `.medium`.
     var priority: RequestPriority? { get }
     /// Which redirects to follow. Defaults to nil, the agent's policy.
     var redirects: RedirectPolicy? { get }
@@ -123,7 +124,7 @@ extension Request {
     public var timeout: Duration? { nil }
     /// Returns nil: the agent's deadline applies.
     public var deadline: Duration? { nil }
-    /// Returns nil: the sending task's priority applies.
+    /// Returns nil, which means `.medium`.
     public var priority: RequestPriority? { nil }
     /// Returns nil: the agent's redirect policy applies.
     public var redirects: RedirectPolicy? { nil }

@@ -27,7 +27,7 @@ public struct LawExchange: Sendable, Hashable {
     public var timeout: Duration?
     /// The call's deadline. `nil` for no limit.
     public var deadline: Duration?
-    /// The request's priority. `nil` for the task's priority.
+    /// The request's priority. `nil` for the default, `.medium`.
     public var priority: RequestPriority?
     /// Whether the request has a tag that the filter doesn't know.
     public var isTagged: Bool
