@@ -107,7 +107,7 @@ final class SlowRequests: Accessory {
     private let names = Mutex<[String]>([])
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .didStop = event, ContinuousClock.now - activity.start > .seconds(2) else { return }
+        guard case .didStop = event, activity.time.now - activity.start > .seconds(2) else { return }
         names.withLock { $0.append(activity.label) }
     }
 
@@ -143,14 +143,19 @@ struct OnceMore: Filter {
     var traits: FilterTraits { .retries }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        let (staged, final) = (exchange.stagedWorkCount, exchange.finalFailureCount)
         let first = try await next(exchange)
-        guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable else {
-            return first
-        }
+        guard first.status == 503, exchange.http.method.isIdempotent, exchange.http.body.isReplayable,
+            exchange.finalFailureCount == final
+        else { return first }
         let wake = exchange.time.now.advanced(by: .seconds(1))
         if let deadline = exchange.deadline, deadline <= wake { return first }
+        await exchange.discardStagedWork(after: staged)
+        await exchange.discard(first)
         try await exchange.time.sleep(until: wake)
-        return try await next(exchange)
+        let second = try await next(exchange)
+        if second.status == 503 { exchange.markFailureAsFinal() }
+        return second
     }
 }
 

@@ -157,7 +157,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    var time: any TimeSource { registry.time }
+    /// The agent's clock. An accessory measures how long an activity takes with `activity.time.now - activity.start`.
+    public var time: any TimeSource { registry.time }
 
     /// The accessories that still receive this activity's events. Empty after the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }

@@ -15,7 +15,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Create one key for each filter or object that owns the value, and keep it.
+/// Create one key for each filter or object that owns the value, and keep it. With a key that is created for each use,
+/// as in `exchange.once(CallKey<Int>()) { … }`, each use gets another value.
 public struct CallKey<Value: Sendable>: Sendable {
     @usableFromInline let number = CallValues.newNumber()
 

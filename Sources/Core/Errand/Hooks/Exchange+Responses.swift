@@ -16,7 +16,8 @@ extension Exchange {
     }
 
     /// Ends a response that won't be used, in a filter that sends the request again or responds itself. Reads a short
-    /// body for up to a second, so the connection can be reused. Otherwise, cancels the transfer.
+    /// body for up to a second, so the connection can be reused. Otherwise, cancels the transfer. Don't return a
+    /// discarded response, because reading its body can then throw `cancelled`.
     ///
     /// ```swift
     /// struct TwiceAtMost: Filter {

@@ -82,7 +82,7 @@ extension Exchange {
     ///         let (recorded, record) = exchange.recordingUsers()
     ///         let response = try await next(recorded)
     ///         record.commit()
-    ///         let isTheirs = record.marks ?? exchange.userMarks == exchange.userMarks
+    ///         let isTheirs = (record.marks ?? exchange.userMarks) == exchange.userMarks
     ///         if isTheirs { exchange.whenAccepted { log(response.headers) } }
     ///         return response
     ///     }

@@ -172,11 +172,13 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
 /// Properties that restrict the order of filters.
 ///
 /// ```swift
-/// struct RetryTwice: Filter {
-///     var traits: FilterTraits { .retries }
+/// struct Language: Filter {
+///     var traits: FilterTraits { .changesRequest }
 ///
 ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-///         do { return try await next(exchange) } catch { return try await next(exchange) }
+///         var exchange = exchange
+///         exchange.http.headers["Accept-Language"] = "de"
+///         return try await next(exchange)
 ///     }
 /// }
 /// ```

@@ -152,7 +152,7 @@ public struct RequestBody: Sendable {
     /// Whether this is ``none``. False for a body of zero bytes.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
-    /// The bytes, or `nil` if they aren't in memory.
+    /// The bytes, or `nil` if they aren't in memory, as with a file or a stream. Empty for ``none``.
     public var data: Data? {
         switch storage {
         case .none: Data()
