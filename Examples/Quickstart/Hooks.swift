@@ -33,9 +33,10 @@ private final class Teller: Accessory {
         let line: String? =
             switch event {
             case .willStart: "will start   \(activity.label)"
-            case .sending(let request, _, let hop): "sending      \(request.method) \(request.url.path), hop \(hop)"
+            case .sending(let request, let position):
+                "sending      \(request.method) \(request.url.path), hop \(position.hop)"
             case .redirected(let response, let next): "redirected   \(response.status) to \(next.url.path)"
-            case .received(let response, _, _): "received     \(response.status)"
+            case .received(let response, _): "received     \(response.status)"
             case .willStop: "will stop"
             case .didStop: "did stop"
             default: nil

@@ -297,7 +297,7 @@ import Testing
 
         func activity(_ activity: Activity, did event: ActivityEvent) {
             switch event {
-            case .sending(let request, _, _): lines.withLock { $0 += "\(request) \(request.headers)" }
+            case .sending(let request, _): lines.withLock { $0 += "\(request) \(request.headers)" }
             default: lines.withLock { $0 += "\(event)" }
             }
         }

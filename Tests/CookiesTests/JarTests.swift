@@ -308,7 +308,7 @@ import Testing
         var text: String { lines.withLock { $0 } }
 
         func activity(_ activity: Activity, did event: ActivityEvent) {
-            if case .sending(let request, _, _) = event { lines.withLock { $0 += "\(request.headers)\n" } }
+            if case .sending(let request, _) = event { lines.withLock { $0 += "\(request.headers)\n" } }
             lines.withLock { $0 += "\(event)\n" }
         }
     }

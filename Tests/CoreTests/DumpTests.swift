@@ -67,7 +67,7 @@ import Testing
             request, response, request.headers, Array(request.headers), request.body, response.body,
             Response(value: 1, http: response), Authorization.basic(user: "canary", password: "canary"),
             Authorization.bearer("canary"), RequestBody.text("canary"), RequestBody.form(["a": "canary"]), options,
-            options.tags, ActivityEvent.sending(request, attempt: 1, hop: 1),
+            options.tags, ActivityEvent.sending(request, TransferPosition()),
             ActivityEvent.redirected(response, to: request), Result<HTTPRequest, any Error>.success(request),
         ]
         for value in values { #expect(!text(value).contains(Self.secret), "\(type(of: value)): \(text(value))") }

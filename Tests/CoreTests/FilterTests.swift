@@ -68,7 +68,7 @@ import Testing
         let agent = NetworkAgent(baseURL: base, transport: stub, filters: [retry], accessories: [recorder])
         #expect(try await agent.send(Plain()).value == Data("second".utf8))
         let attempts = recorder.records().compactMap { record -> Int? in
-            if case .sending(_, let attempt, _) = record.event { attempt } else { nil }
+            if case .sending(_, let position) = record.event { position.attempt } else { nil }
         }
         #expect(attempts == [1, 2])
         let own = ClosureFilter { exchange, _ in
@@ -205,8 +205,8 @@ import Testing
         func copies() -> [String] {
             recorder.records().compactMap {
                 switch $0.event {
-                case .requestBody(let data): "> " + String(decoding: data, as: UTF8.self)
-                case .responseBody(let data): "< " + String(decoding: data, as: UTF8.self)
+                case .requestBody(let data, _): "> " + String(decoding: data, as: UTF8.self)
+                case .responseBody(let data, _): "< " + String(decoding: data, as: UTF8.self)
                 default: nil
                 }
             }

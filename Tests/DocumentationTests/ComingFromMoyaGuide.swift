@@ -52,8 +52,8 @@ private struct Trace: Filter {
 private struct Watch: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
-        case .sending(let request, _, _): print("will send", request)
-        case .received(let response, _, _): print("did receive", response)
+        case .sending(let request, _): print("will send", request)
+        case .received(let response, _): print("did receive", response)
         default: break
         }
     }

@@ -22,7 +22,7 @@ final class HostCounts: Accessory {
     private let counts = Mutex<[String: Int]>([:])
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .sending(let request, _, _) = event else { return }
+        guard case .sending(let request, _) = event else { return }
         counts.withLock { $0[request.url.host ?? "", default: 0] += 1 }
     }
 

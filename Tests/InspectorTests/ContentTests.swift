@@ -26,6 +26,21 @@ struct ContentTests {
         (exchange["phases"] as? [Any] ?? []).reduce(0) { $0 + ($1 as? Double ?? 0) }
     }
 
+    @Test("requests at the same time have their own bodies")
+    func concurrentBodies() async throws {
+        let (visit, filter) = (try Visit(), FirstWins())
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: filter.transport, filters: [filter],
+            accessories: [visit.inspector])
+        _ = try await agent.send(Call<String>(.get, "text"))
+        let exchanges = exchanges(try #require(try visit.activities().first))
+        let sent = exchanges.map { ($0["requestBody"] as? [String: Any])?["text"] as? String }
+        let received = exchanges.map { exchange in
+            ((exchange["response"] as? [String: Any])?["body"] as? [String: Any])?["text"] as? String
+        }
+        #expect(sent == ["first", "second"] && received == ["one", nil])
+    }
+
     @Test("a request over a real connection: its fields, bodies, timings and sizes")
     func request() async throws {
         let server = try TestServer()

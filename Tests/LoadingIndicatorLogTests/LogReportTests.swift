@@ -43,6 +43,17 @@ struct LogReportTests {
         for line in try await shown(Data(text.utf8), type) { #expect(line?.contains("na\u{EF}ve") == true) }
     }
 
+    @Test("of two requests at the same time, a record shows the one that was answered")
+    func concurrentRequests() async throws {
+        let (log, filter) = (log(), FirstWins())
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com/v1", transport: filter.transport, filters: [filter], accessories: [log])
+        #expect(try await agent.send(Call<String>(.get, "text")).value == "one")
+        await log.flush()
+        #expect(records.all.map(\.requestBody) == ["first"] && records.all.map(\.responseBody) == ["one"])
+        #expect(records.all.map(\.requests) == [2])
+    }
+
     @Test(
         "text of any type is shown as text",
         arguments: [

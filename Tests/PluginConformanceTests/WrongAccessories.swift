@@ -40,7 +40,7 @@ extension WrongAccessory {
         },
         WrongAccessory("cancels what is not over after its first attempt", caughtBy: same, saying: "(repeated): 200") {
             ClosureAccessory { activity, event in
-                if case .sending(_, let attempt, _) = event, attempt > 1 { activity.cancel() }
+                if case .sending(_, let position) = event, position.attempt > 1 { activity.cancel() }
             }
         },
         WrongAccessory("cancels the parts of others", caughtBy: same, saying: "(composite)") {
@@ -98,14 +98,14 @@ extension WrongAccessory {
             if case .redirected(_, let request) = event { request.urlText } else { "" }
         },
         journal("the bodies of responses", "the body of a response") { event in
-            if case .responseBody(let data) = event { String(decoding: data, as: UTF8.self) } else { "" }
+            if case .responseBody(let data, _) = event { String(decoding: data, as: UTF8.self) } else { "" }
         },
         journal("the responses that it receives", "the body of a response") { event in
-            guard case .received(let response, _, _) = event else { return "" }
+            guard case .received(let response, _) = event else { return "" }
             return String(decoding: response.data, as: UTF8.self)
         },
         journal("the bodies of requests", "the body of a request") { event in
-            guard case .sending(let request, _, _) = event else { return "" }
+            guard case .sending(let request, _) = event else { return "" }
             return String(decoding: request.body.data ?? Data(), as: UTF8.self)
         },
         journal("the URL of what ends", "the query") { event in
@@ -116,7 +116,7 @@ extension WrongAccessory {
             return (error as? ErrandError)?.request?.url.absoluteString ?? ""
         },
         journal("the cookies of refusals", "Set-Cookie") { event in
-            if case .received(let response, _, _) = event { response.headers[.setCookie] ?? "" } else { "" }
+            if case .received(let response, _) = event { response.headers[.setCookie] ?? "" } else { "" }
         },
         WrongAccessory(
             "shows the last token", caughtBy: "the accessory's description contains no secret", saying: "Authorization"
@@ -178,7 +178,7 @@ final class Journal: Accessory {
 
     static func fields() -> Journal {
         Journal { event in
-            guard case .sending(let request, _, _) = event else { return "" }
+            guard case .sending(let request, _) = event else { return "" }
             return request.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         }
     }
@@ -216,7 +216,7 @@ private struct ShowsToken: Accessory, CustomStringConvertible {
     var description: String { "last token: \(last.token.withLock { $0 })" }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .sending(let request, _, _) = event else { return }
+        guard case .sending(let request, _) = event else { return }
         last.token.withLock { $0 = request.headers[.authorization] ?? "" }
     }
 }

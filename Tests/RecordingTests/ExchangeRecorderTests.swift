@@ -73,6 +73,40 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.attempt) == [1, 2] && exchanges.map(\.response?.status) == [206, 200])
     }
 
+    /// Repeats a request once if the status is 401, as a filter with a new credential does.
+    private struct Repeat: Filter {
+        let stages: FilterStages = .hop
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            let response = try await next(exchange)
+            return response.status == 401 ? try await next(exchange) : response
+        }
+    }
+
+    @Test("a request that is repeated within a hop has its own response, even if the transport reports no timings")
+    func repeatedWithinHop() async throws {
+        let recorder = ExchangeRecorder(maximumBodyBytes: 100, time: time)
+        let transport = StubTransport(.status(404))
+        transport.on("/v1/text", response: .text("no", status: 401), .text("yes"))
+        let agent = NetworkAgent(
+            baseURL: base, transport: transport, filters: [Repeat()], accessories: [recorder], time: time)
+        _ = try await agent.send(Get())
+        let exchanges = recorder.recording.exchanges
+        #expect(exchanges.map(\.response?.status) == [401, 200])
+        #expect(exchanges.map(\.response?.body.text) == ["no", "yes"])
+        #expect(exchanges.map(\.attempt) == [1, 1] && exchanges.map(\.hop) == [1, 1])
+    }
+
+    @Test("concurrent exchanges of one activity have their own bodies")
+    func concurrentBodies() async throws {
+        let (recorder, filter) = (ExchangeRecorder(maximumBodyBytes: 100, time: time), FirstWins())
+        let agent = NetworkAgent(
+            baseURL: base, transport: filter.transport, filters: [filter], accessories: [recorder], time: time)
+        _ = try await agent.send(Get())
+        let exchanges = recorder.recording.exchanges.sorted { $0.attempt < $1.attempt }
+        #expect(exchanges.map(\.request.body.text) == ["first", "second"])
+        #expect(exchanges.map(\.response?.body.text) == ["one", nil])
+    }
+
     /// Reports a request's timings when its response arrives; the first request's last.
     private struct Timed: Transport {
         let first: Gate
@@ -111,7 +145,8 @@ struct ExchangeRecorderTests {
         let exchanges = recorder.recording.exchanges.sorted { $0.attempt < $1.attempt }
         #expect(exchanges.map(\.response?.status) == [201, 202])
         #expect(exchanges.map(\.timings?.total) == [.seconds(1), .seconds(2)])
-        #expect(exchanges.map(\.timings?.attempt) == [1, 2] && exchanges.map(\.timings?.hop) == [1, 1])
+        #expect(exchanges.map(\.timings?.position?.attempt) == [1, 2])
+        #expect(exchanges.map(\.timings?.position?.hop) == [1, 1])
     }
 
     @Test("an attempt without a response ends when the next one begins")

@@ -21,7 +21,7 @@ import Testing
         }
         #expect(try await task.value == "third")
         let attempts = recording.records().compactMap { record in
-            if case .sending(_, let attempt, _) = record.event { attempt } else { nil }
+            if case .sending(_, let position) = record.event { position.attempt } else { nil }
         }
         #expect(attempts == [1, 2, 3] && recording.problems().isEmpty)
         let notes = recording.records().compactMap { record in

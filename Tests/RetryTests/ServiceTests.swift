@@ -144,7 +144,7 @@ import Testing
         #expect(!response.http.source.isStored)
         #expect(handle.activity.request is GetOrder)
         let sent = recorder.events(of: handle.activity.id).compactMap { event -> HTTPRequest? in
-            if case .sending(let request, _, _) = event { request } else { nil }
+            if case .sending(let request, _) = event { request } else { nil }
         }
         #expect(sent.map(\.url.query) == ["full=1"])
         let again = agent.start(GetOrder())

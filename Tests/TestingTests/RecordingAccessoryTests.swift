@@ -18,7 +18,7 @@ struct RecordingAccessoryTests {
             recording.names() == ["willStart", "built", "sending", "received", "responseBody", "willStop", "didStop"])
         let id = try #require(recording.activities.first)
         #expect(recording.events(of: id).count == recording.records().count)
-        guard case .responseBody(let data) = try await recording.wait(for: "responseBody", of: id).event else {
+        guard case .responseBody(let data, _) = try await recording.wait(for: "responseBody", of: id).event else {
             Issue.record("no responseBody")
             return
         }

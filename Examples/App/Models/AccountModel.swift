@@ -57,7 +57,7 @@ import Observation
 
     private func show() async throws {
         let listener = MainActorAccessory { [weak self] _, event in
-            if case .received(let response, _, _) = event, response.status == 401 { self?.refusals += 1 }
+            if case .received(let response, _) = event, response.status == 401 { self?.refusals += 1 }
         }
         name = try await agent.send(GetUser(id: 7), options: CallOptions(accessories: [listener])).value.name
     }

@@ -172,11 +172,15 @@ final class SourceWatch: Accessory {
 
     func observesNotes(of kind: ActivityKind) -> Bool { false }
 
+    private func see(_ request: HTTPRequest) {
+        let url = request.url
+        state.withLock { $0 = url }
+    }
+
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
-        case .built(let request), .sending(let request, _, hop: 1):
-            let url = request.url
-            state.withLock { $0 = url }
+        case .built(let request): see(request)
+        case .sending(let request, let position) where position.hop == 1: see(request)
         default: break
         }
     }

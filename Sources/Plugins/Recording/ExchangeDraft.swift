@@ -19,16 +19,15 @@ final class ExchangeDraft: Sendable {
     }
 
     private let request: RecordedExchange.ClearRequest
-    let attempt: Int
-    let hop: Int
+    let position: TransferPosition
     private let date: Date
     /// The time from the start of the recording to the start of this exchange. It's a duration, because a duration is
     /// copied without calling the runtime, unlike an instant.
     let start: Duration
     private let state = Mutex(State())
 
-    init(_ request: HTTPRequest, attempt: Int, hop: Int, date: Date, start: Duration) {
-        (self.request, self.attempt, self.hop) = (RecordedExchange.ClearRequest(request), attempt, hop)
+    init(_ request: HTTPRequest, _ position: TransferPosition, date: Date, start: Duration) {
+        (self.request, self.position) = (RecordedExchange.ClearRequest(request), position)
         (self.date, self.start) = (date, start)
     }
 
@@ -41,7 +40,7 @@ final class ExchangeDraft: Sendable {
 
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) {
         switch event {
-        case .received(let response, _, _):
+        case .received(let response, _):
             let response = RecordedExchange.ClearResponse(response)
             state.withLock { state in
                 state.timeToHead = now - start
@@ -54,8 +53,8 @@ final class ExchangeDraft: Sendable {
                 if state.supersededAt != nil { state.supersededAt = now }
             }
         case .transport(.progress(let progress)): state.withLock { $0.progress = progress }
-        case .requestBody(let data): state.withLock { Self.append(data, to: &$0.sent, limit) }
-        case .responseBody(let data): state.withLock { Self.append(data, to: &$0.received, limit) }
+        case .requestBody(let data, _): state.withLock { Self.append(data, to: &$0.sent, limit) }
+        case .responseBody(let data, _): state.withLock { Self.append(data, to: &$0.received, limit) }
         default: break
         }
     }
@@ -111,9 +110,10 @@ final class ExchangeDraft: Sendable {
             redactor: secrets.redactor(knowing: request.headers, state.response?.headers))
         let timings: TransferTimings? = if case .timings(let timings)? = state.timings { timings } else { nil }
         return RecordedExchange(
-            parts, activity: ending.activity, parent: ending.parent, attempt: attempt, hop: hop, date: date,
-            offset: start, duration: (state.supersededAt ?? ending.end) - start, timeToHead: state.timeToHead,
-            timings: timings, outcome: ending.outcome)
+            parts, activity: ending.activity, parent: ending.parent, attempt: position.attempt,
+            hop: position.hop, date: date, offset: start,
+            duration: (state.supersededAt ?? ending.end) - start, timeToHead: state.timeToHead, timings: timings,
+            outcome: ending.outcome)
     }
 }
 
@@ -222,19 +222,18 @@ final class ActivityDraft: Sendable {
     }
 
     private func exchange(of event: ActivityEvent) -> (ExchangeDraft?, isPending: Bool) {
-        var position: (attempt: Int, hop: Int)?
-        switch event {
-        case .received(_, let attempt, let hop): position = (attempt, hop)
-        case .transport(.timings(let timings)):
-            if let attempt = timings.attempt, let hop = timings.hop { position = (attempt, hop) }
-        default: break
-        }
+        let transfer: Int? =
+            switch event {
+            case .received(_, let position), .requestBody(_, let position), .responseBody(_, let position):
+                position.transfer
+            case .transport(.timings(let timings)): timings.position?.transfer
+            case .transport(.progress(let progress)): progress.transfer
+            default: nil
+            }
         return state.withLock { state in
             if case .transport(.progress(let progress)) = event { state.progress = progress }
-            let pending = position.flatMap { position in
-                state.pending.first { ($0.attempt, $0.hop) == position }
-            }
-            return (pending ?? state.exchange, pending != nil)
+            guard let transfer, state.exchange?.position.transfer != transfer else { return (state.exchange, false) }
+            return (state.pending.first { $0.position.transfer == transfer }, true)
         }
     }
 }

@@ -136,10 +136,10 @@ public final class ExchangeRecorder: Accessory {
         case .built(let request):
             let host = request.host
             draft(of: activity)?.change { $0.host = host }
-        case .sending(let request, let attempt, let hop):
+        case .sending(let request, let position):
             guard maximumExchanges > 0, let running = draft(of: activity) else { return }
             let now = now
-            let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
+            let draft = ExchangeDraft(request, position, date: time.date, start: now)
             if let ended = running.begin(draft, at: now) { record(ended, of: activity, outcome: nil, at: now) }
         case .transport(.informational), .transport(.trailers), .transport(.waitingForConnectivity): break
         case .received, .requestBody, .responseBody, .transport:

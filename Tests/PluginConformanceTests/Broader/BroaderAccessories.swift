@@ -90,7 +90,7 @@ final class SignOuts: Accessory {
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
-        case .received(let response, _, _) where !waitsForEnd && response.status == 401: number.withLock { $0 += 1 }
+        case .received(let response, _) where !waitsForEnd && response.status == 401: number.withLock { $0 += 1 }
         case .didStop(.failure(let error)) where waitsForEnd:
             if (error as? ErrandError)?.response?.status == 401 { number.withLock { $0 += 1 } }
         default: break
@@ -126,7 +126,7 @@ final class Addresses: Accessory {
     var text: String { table.withLock { table in table.map { "\($0.key) \($0.value)" }.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .received(let response, _, _) = event else { return }
+        guard case .received(let response, _) = event else { return }
         let name = "\(response.url.host() ?? "")\(response.url.path())"
         table.withLock { $0[name, default: 0] += 1 }
     }

@@ -72,10 +72,12 @@ final class SafeLog: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         var redactor = Redactor()
         switch event {
-        case .sending(let request, let attempt, _):
+        case .sending(let request, let position):
             let headers = redactor.headers(request.headers).map { "\($0.name.rawName): \($0.value)" }
-            add("→ \(request.method) \(redactor.url(request.urlText)) #\(attempt) \(headers.joined(separator: ", "))")
-        case .received(let response, _, _): add("← \(response.status)")
+            add(
+                "→ \(request.method) \(redactor.url(request.urlText)) #\(position.attempt) \(headers.joined(separator: ", "))"
+            )
+        case .received(let response, _): add("← \(response.status)")
         case .didStop(.success): add("success")
         case .didStop(.cancelled): add("cancelled")
         case .didStop(.failure(let error)): add("failed: \(Redaction.name(of: error))")
@@ -99,7 +101,7 @@ final class CurlCommands: Accessory {
     var text: String { commands.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .sending(let request, _, _) = event else { return }
+        guard case .sending(let request, _) = event else { return }
         let headers = request.headers.map { "-H '\($0.name.rawName): \($0.value)'" }.joined(separator: " ")
         commands.withLock { commands in
             if commands.count == 50 { commands.removeFirst() }
@@ -120,7 +122,7 @@ final class LastBodies: Accessory {
     var maximumBodyBytes: Int { 16_384 }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .responseBody(let data) = event else { return }
+        guard case .responseBody(let data, _) = event else { return }
         bodies.withLock { $0[activity.id, default: Data()].append(data) }
         let oldest = order.withLock { order -> Activity.ID? in
             if order.last != activity.id { order.append(activity.id) }
@@ -178,7 +180,7 @@ final class ByteCounter: Accessory {
     var maximumBodyBytes: Int { 1 << 20 }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .responseBody(let data) = event else { return }
+        guard case .responseBody(let data, _) = event else { return }
         bytes.withLock { $0 += Int64(data.count) }
     }
 }

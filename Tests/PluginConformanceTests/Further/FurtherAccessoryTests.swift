@@ -16,7 +16,7 @@ final class BodyLines: Accessory {
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .requestBody(let data) = event else { return }
+        guard case .requestBody(let data, _) = event else { return }
         let line = masks(String(decoding: data, as: UTF8.self))
         lines.withLock { lines in
             if lines.count > 100 { lines.removeFirst() }

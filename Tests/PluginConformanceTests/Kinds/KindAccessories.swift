@@ -144,7 +144,7 @@ final class CookieNames: Accessory {
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .received(let response, _, _) = event else { return }
+        guard case .received(let response, _) = event else { return }
         for (index, value) in response.headers.values(of: .setCookie).enumerated() {
             let line = masksAll || index == 0 ? "\(value.prefix { $0 != "=" })" : value
             lines.withLock { lines in
@@ -166,7 +166,7 @@ final class MaskedBodies: Accessory {
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .received(let response, _, _) = event else { return }
+        guard case .received(let response, _) = event else { return }
         let isPlain = response.headers[.contentType] == "application/json"
         let line = masksAll || isPlain ? "\(response.data.count) bytes" : String(decoding: response.data, as: UTF8.self)
         lines.withLock { lines in

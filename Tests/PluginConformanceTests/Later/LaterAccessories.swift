@@ -20,7 +20,7 @@ final class StatusTable: Accessory {
     private let counts = Mutex<[Int: Int]>([:])
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .received(let response, _, _) = event else { return }
+        guard case .received(let response, _) = event else { return }
         counts.withLock { $0[max(0, min(response.status / 100, 10)), default: 0] += 1 }
     }
 }
@@ -53,8 +53,8 @@ final class ShortLog: Accessory {
         var redactor = Redactor()
         let line: String
         switch event {
-        case .sending(let request, let attempt, let hop):
-            line = "\(request.method) \(redactor.url(request.urlText)) \(attempt).\(hop)"
+        case .sending(let request, let position):
+            line = "\(request.method) \(redactor.url(request.urlText)) \(position)"
         case .transport(.trailers(let fields)):
             line = redactor.headers(fields).map { "\($0.name.rawName): \($0.value)" }.joined(separator: ", ")
         case .didStop(.failure(let error)): line = Redaction.name(of: error)
@@ -116,8 +116,8 @@ final class WireLines: Accessory {
         var redactor = Redactor()
         let line: String
         switch event {
-        case .sending(let request, _, _): line = "\(request.method) \(redactor.url(request.urlText))"
-        case .received(let response, _, _):
+        case .sending(let request, _): line = "\(request.method) \(redactor.url(request.urlText))"
+        case .received(let response, _):
             line = redactor.headers(response.headers).map { "\($0.name.rawName): \($0.value)" }.joined(separator: ", ")
         case .transport(.informational(_, let fields)), .transport(.trailers(let fields)):
             line = fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: ", ")

@@ -8,7 +8,7 @@ final class LastResponses: Accessory {
     var keptBytes: Int { responses.withLock { $0.reduce(0) { $0 + ($1.body.data?.count ?? 0) } } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        guard case .received(let response, _, _) = event else { return }
+        guard case .received(let response, _) = event else { return }
         responses.withLock { responses in
             responses.append(response)
             if responses.count > 100 { responses.removeFirst() }
@@ -80,11 +80,11 @@ final class SendTimes: Accessory {
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
-        case .sending(_, let attempt, let hop):
-            let key = Attempt(activity: activity.id, attempt: attempt, hop: hop)
+        case .sending(_, let position):
+            let key = Attempt(activity: activity.id, attempt: position.attempt, hop: position.hop)
             times.withLock { $0[key] = .now }
-        case .received(_, let attempt, let hop):
-            let key = Attempt(activity: activity.id, attempt: attempt, hop: hop)
+        case .received(_, let position):
+            let key = Attempt(activity: activity.id, attempt: position.attempt, hop: position.hop)
             times.withLock { $0[key] = nil }
         default: break
         }
@@ -94,7 +94,7 @@ final class SendTimes: Accessory {
 /// Signs out at a 401 by cancelling the call, and forgets that a wrong password is a 401 too.
 struct SignOutAt401: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        if case .received(let response, _, _) = event, response.status == 401 { activity.cancel() }
+        if case .received(let response, _) = event, response.status == 401 { activity.cancel() }
     }
 }
 

@@ -24,7 +24,7 @@ final class FailureTexts: Accessory {
         state.withLock { state in
             switch event {
             case .willStart: state.statuses[key] = nil
-            case .received(let response, _, _): state.statuses[key] = response.status
+            case .received(let response, _): state.statuses[key] = response.status
             case .didStop(let outcome):
                 let status = state.statuses[key]
                 if form != .oneForAll { state.statuses[key] = nil }
@@ -57,8 +57,8 @@ final class HostResults: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         state.withLock { state in
             switch event {
-            case .sending(let request, _, _): state.host = request.host ?? ""
-            case .received(let response, _, _):
+            case .sending(let request, _): state.host = request.host ?? ""
+            case .received(let response, _):
                 let host = usesResponse ? response.url.host() ?? "" : state.host
                 if state.counts.count > 100 { state.counts = [:] }
                 state.counts["\(host): \(response.status)", default: 0] += 1

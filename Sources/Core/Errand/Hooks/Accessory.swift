@@ -20,10 +20,13 @@ public protocol Accessory: Sendable {
     /// The most bytes of each request and response body to copy for this accessory. Defaults to 0.
     var maximumBodyBytes: Int { get }
     /// Whether to report WebSocket messages and events of event streams. Defaults to false.
+    ///
+    /// If 1,024 events wait for a slow accessory, further messages are dropped, and a note has their number.
     var observesMessages: Bool { get }
-    /// Whether to receive filters' notes in activities of this kind. Read when an activity starts. Defaults to true.
+    /// Whether to receive filters' notes in activities of this kind. Read once for each
+    /// activity, when it starts. Defaults to true.
     func observesNotes(of kind: ActivityKind) -> Bool
-    /// Whether to receive events. Read when an activity starts. Defaults to true.
+    /// Whether to receive events. Read once for each activity, when it starts. Defaults to true.
     var isListening: Bool { get }
     /// Receives an event. Return quickly.
     func activity(_ activity: Activity, did event: ActivityEvent)

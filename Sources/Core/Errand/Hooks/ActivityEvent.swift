@@ -8,18 +8,17 @@ public enum ActivityEvent: Sendable {
     case willStart
     /// The request was built, before any filter.
     case built(HTTPRequest)
-    /// A request is passed to the transport. Both numbers start at 1: `attempt` counts the call's attempts, and `hop`
-    /// counts the requests within the attempt, including redirects.
-    case sending(HTTPRequest, attempt: Int, hop: Int)
+    /// A request is passed to the transport. Later events of the request have the same position.
+    case sending(HTTPRequest, TransferPosition)
     /// Bytes of a request body, up to the accessory's `maximumBodyBytes`.
-    case requestBody(Data)
+    case requestBody(Data, TransferPosition)
     /// The transport reported an event, such as progress or timings.
     case transport(TransportEvent)
     /// The transport returned a response. The event's response has no body if the body is a stream or hasn't arrived
     /// yet. For example, the body hasn't arrived yet if the status is 300 or more.
-    case received(HTTPResponse, attempt: Int, hop: Int)
+    case received(HTTPResponse, TransferPosition)
     /// Bytes of a response body, up to the accessory's `maximumBodyBytes`.
-    case responseBody(Data)
+    case responseBody(Data, TransferPosition)
     /// The response was a redirect, and the new request is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
     /// A WebSocket message was sent or received, or an event of an event stream was read. Only for accessories whose

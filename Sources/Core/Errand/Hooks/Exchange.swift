@@ -16,7 +16,7 @@ public struct Exchange: Sendable {
     public internal(set) var stage: FilterStages = .call
     /// The number of the attempt, from 1. Each time a call filter calls `next`, an attempt begins.
     public internal(set) var attempt = 1
-    /// The number of the request on the wire within its attempt, from 1, including redirects.
+    /// The number of the hop within the attempt, from 1. A redirect begins a new hop.
     public internal(set) var hop = 1
     private(set) var isAsBuilt = true
     /// Whether the request, and so its origin, is unchanged since the filter received it.
@@ -211,6 +211,9 @@ public struct Exchange: Sendable {
 
     /// Runs work that outlives the call, as a separate activity. `cancelAll()` and the agent's deallocation cancel the
     /// work. In the body, use the exchange that the body receives.
+    ///
+    /// The body doesn't run if an accessory cancels the activity when it starts. If the body has to release something,
+    /// release it when the handle's result arrives.
     @discardableResult
     public func detach(
         _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void

@@ -19,9 +19,8 @@ public struct TransportOptions: Sendable {
     struct Origin {
         var observer: (any TransportObserver)?
         var reportsProgress = true
-        var transfer = 1
+        var position: TransferPosition?
         var preSendFilters: [any PreSendFilter] = []
-        var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters may examine a response's head before its body arrives.
         var isDecidedByHead = false
     }
@@ -102,11 +101,11 @@ public struct TransportOptions: Sendable {
         var event = event
         switch event {
         case .timings(var timings):
-            (timings.attempt, timings.hop) = fields.value.origin.position
+            timings.position = fields.value.origin.position
             event = .timings(timings)
         case .progress(var progress):
             if !fields.value.origin.reportsProgress { return }
-            progress.transfer = fields.value.origin.transfer
+            progress.transfer = fields.value.origin.position?.transfer ?? 1
             event = .progress(progress)
         default: break
         }

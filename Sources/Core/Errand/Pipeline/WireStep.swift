@@ -22,17 +22,19 @@ final class WireStep: CoreStep {
     }
 
     @inline(__always) private func transfer(_ exchange: Exchange) async throws -> HTTPResponse {
-        let request = try prepare(exchange)
+        let (request, number) = try prepare(exchange)
         let arrived: HTTPResponse
         do {
             let carrier = exchange.replacedTransport ?? carrier
-            let response = try await carrier.transport.send(request, options: options(exchange))
-            arrived = try check(response, to: request, in: exchange)
+            let response = try await carrier.transport.send(request, options: options(exchange, number))
+            arrived = try check(response, to: request, in: exchange, number)
         } catch { throw failed(error, exchange) }
-        return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
+        return arrived.body.data == nil && exchange.delivery == .data
+            ? try await receive(arrived, exchange, number) : arrived
     }
 
-    @inline(never) private func prepare(_ exchange: Exchange) throws -> HTTPRequest {
+    /// Returns the request to send, and its number among the requests that the call passed to the transport.
+    @inline(never) private func prepare(_ exchange: Exchange) throws -> (HTTPRequest, transfer: Int) {
         let activity = exchange.activity
         var request = exchange.http
         if !request.body.isResolved {
@@ -40,13 +42,14 @@ final class WireStep: CoreStep {
         }
         try request.validate()
         exchange.reportUsers()
-        activity.notify(.sending(request, attempt: exchange.attempt, hop: exchange.hop))
+        let number = activity.ledger.countTransfer()
+        activity.notify(.sending(request, exchange.position(number)))
         if activity.maximumBodyBytes > 0, let data = request.body.data, !data.isEmpty {
-            activity.notify(.requestBody(Data(data.prefix(activity.maximumBodyBytes))))
+            activity.notify(.requestBody(Data(data.prefix(activity.maximumBodyBytes)), exchange.position(number)))
         }
         if !exchange.isAsBuilt || exchange.attempt > 1 { activity.ledger.willSend(request) }
         exchange.addDeliveries(1)
-        return request
+        return (request, number)
     }
 
     /// Returns whether a streamed body announces 0 bytes. Checked here, because transports don't read such a body.
@@ -98,7 +101,7 @@ final class WireStep: CoreStep {
         return error
     }
 
-    @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
+    @inline(never) private func options(_ exchange: Exchange, _ number: Int) -> TransportOptions {
         let activity = exchange.activity
         let call: any TransportObserver = exchange.shared ?? activity
         let options = TransportOptions(
@@ -107,14 +110,14 @@ final class WireStep: CoreStep {
             tags: exchange.tags, time: activity.time,
             origin: TransportOptions.Origin(
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
-                reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
-                preSendFilters: preSendFilters, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
+                reportsProgress: exchange.reportsProgress, position: exchange.position(number),
+                preSendFilters: preSendFilters, isDecidedByHead: true))
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
     }
 
     @inline(never) private func check(
-        _ response: HTTPResponse, to request: HTTPRequest, in exchange: Exchange
+        _ response: HTTPResponse, to request: HTTPRequest, in exchange: Exchange, _ number: Int
     ) throws -> HTTPResponse {
         let (activity, settings) = (exchange.activity, exchange.settings)
         func evidence() -> BodyEvidence {
@@ -122,19 +125,20 @@ final class WireStep: CoreStep {
                 response.body.data)
         }
         do { try response.checkFraming(of: request.method) } catch { throw evidence().attached(to: error) }
-        activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
+        activity.notify(.received(response.withoutStream, exchange.position(number)))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
-            if !TransportOptions.isCollected(status: response.status) { return copied(response, for: activity) }
+            if !TransportOptions.isCollected(status: response.status) { return copied(response, exchange, number) }
             do { try response.body.checkLength(upTo: settings.maximumBodyBytes) } catch {
                 throw evidence().attached(to: error)
             }
-            return copied(response, for: activity)
+            return copied(response, exchange, number)
         }
         var response = response
         if activity.maximumBodyBytes > 0, isStream(response, exchange) {
+            let position = exchange.position(number)
             response.body = response.body.observed(upTo: activity.maximumBodyBytes) { start in
-                if !activity.isOver { activity.notify(.responseBody(start)) }
+                if !activity.isOver { activity.notify(.responseBody(start, position)) }
             }
         }
         response.body.reader?.keepEvidence(evidence())
@@ -150,8 +154,10 @@ final class WireStep: CoreStep {
 
     /// Receives a response's body. If the response may not be final, reads only a short body that arrives quickly, so
     /// its connection can be reused and filters can examine it.
-    @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
-        if !isStream(response, exchange) { return try await collect(response, exchange) }
+    @inline(never) private func receive(
+        _ response: HTTPResponse, _ exchange: Exchange, _ number: Int
+    ) async throws -> HTTPResponse {
+        if !isStream(response, exchange) { return try await collect(response, exchange, number) }
         var response = response
         response.body = await response.body.readAhead(
             within: BodyAllowance(
@@ -168,17 +174,26 @@ final class WireStep: CoreStep {
     private static let shortWait = Duration.milliseconds(250)
 
     /// Collects a response's body in memory. If that fails, the body's reader attaches the response to the error.
-    private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
+    private func collect(
+        _ response: HTTPResponse, _ exchange: Exchange, _ number: Int
+    ) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
         response.body = HTTPBody(data)
-        return copied(response, for: exchange.activity)
+        return copied(response, exchange, number)
     }
 
-    private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
+    private func copied(_ response: HTTPResponse, _ exchange: Exchange, _ number: Int) -> HTTPResponse {
+        let activity = exchange.activity
         if activity.maximumBodyBytes > 0, let data = response.body.data {
-            activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes))))
+            activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes)), exchange.position(number)))
         }
         return response
+    }
+}
+
+extension Exchange {
+    fileprivate func position(_ transfer: Int) -> TransferPosition {
+        TransferPosition(transfer: transfer, attempt: attempt, hop: hop)
     }
 }

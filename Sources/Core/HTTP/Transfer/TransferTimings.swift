@@ -25,11 +25,8 @@ public struct TransferTimings: Sendable, Hashable {
     public var isReusedConnection: Bool?
     /// The server's or proxy's IP address, without the port.
     public var remoteAddress: String?
-    /// The number of the attempt within the activity, from 1. Core sets it and ``hop`` before accessories receive the
-    /// timings.
-    public var attempt: Int?
-    /// The number of the hop within the activity, from 1. See ``attempt``.
-    public var hop: Int?
+    /// The position of the request within its call. Core sets it before accessories receive the timings.
+    public var position: TransferPosition?
 
     /// Creates timings with unknown values.
     public init() {}

@@ -107,7 +107,7 @@ final class LawServer: ConnectingTransport {
             (timings.secured, timings.requestSent, timings.firstByte) = (.milliseconds(3), .zero, .milliseconds(4))
             (timings.httpVersion, timings.remoteAddress) = ("HTTP/1.1", "[::1]:443")
         }
-        (timings.total, timings.attempt, timings.hop) = (.zero, number, 1)
+        (timings.total, timings.position) = (.zero, TransferPosition(transfer: number, attempt: number))
         return timings
     }
 

@@ -43,8 +43,7 @@ final class ActivityRecord: Sendable {
 
     struct Hop: Sendable {
         let request: RequestHead
-        let attempt: Int
-        let number: Int
+        let position: TransferPosition
         let date: Date
         let start: Duration
         var end: Duration?
@@ -194,9 +193,10 @@ extension ActivityRecord.State {
         return change
     }
 
-    func index(attempt: Int?, hop: Int?) -> Int? {
-        guard let attempt, let hop else { return hops.indices.last }
-        return hops.lastIndex { $0.attempt == attempt && $0.number == hop }
+    /// Returns the index of a request. A transport that a test calls directly reports timings without a position.
+    func index(of position: TransferPosition?) -> Int? {
+        guard let position else { return hops.indices.last }
+        return hops.lastIndex { $0.position == position }
     }
 
     func withoutSecrets(_ failure: ActivityRecord.Failure?) -> Self {

@@ -59,25 +59,24 @@ final class ActivityStore: Sendable {
             let head = ActivityRecord.RequestHead(request)
             record.change { $0.built = head }
             changed(record)
-        case .sending(let request, let attempt, let hop):
+        case .sending(let request, let position):
             guard let record = record(activity) else { return }
             let draft = ActivityRecord.Hop(
-                request: ActivityRecord.RequestHead(request), attempt: attempt, number: hop, date: time.date, start: now
-            )
+                request: ActivityRecord.RequestHead(request), position: position, date: time.date, start: now)
             record.change { $0.add(draft) }
             changed(record)
-        case .received(let response, let attempt, let hop):
+        case .received(let response, let position):
             guard let record = record(activity) else { return }
             let (head, now) = (ActivityRecord.ResponseHead(response), now)
             record.change { state in
-                guard let index = state.index(attempt: attempt, hop: hop) else { return }
+                guard let index = state.index(of: position) else { return }
                 state.hops[index].response = head
                 state.hops[index].timeToHead = now - state.hops[index].start
                 state.hops[index].end = nil
             }
             changed(record)
-        case .requestBody(let data): add(data, of: activity, isResponse: false)
-        case .responseBody(let data): add(data, of: activity, isResponse: true)
+        case .requestBody(let data, let position): add(data, of: activity, position, isResponse: false)
+        case .responseBody(let data, let position): add(data, of: activity, position, isResponse: true)
         case .transport(let event): record(event, activity)
         case .message(let message): add(message, of: activity)
         case .note(let note): add(note, of: activity)
@@ -111,7 +110,7 @@ final class ActivityStore: Sendable {
         record.change { state in
             switch event {
             case .timings(let timings):
-                guard let index = state.index(attempt: timings.attempt, hop: timings.hop) else { return }
+                guard let index = state.index(of: timings.position) else { return }
                 state.hops[index].timings = event
                 state.hops[index].end = now
             case .progress(let progress): state.progress = progress
@@ -129,17 +128,17 @@ final class ActivityStore: Sendable {
         changed(record)
     }
 
-    private func add(_ data: Data, of activity: Activity, isResponse: Bool) {
+    private func add(_ data: Data, of activity: Activity, _ position: TransferPosition, isResponse: Bool) {
         guard let record = record(activity) else { return }
         let (limit, isFull) = (limits.bodyBytes, isFull)
         let count = record.change { state -> Int in
-            guard let last = state.hops.indices.last else { return 0 }
-            if isResponse { state.hops[last].receivedCount += Int64(data.count) }
+            guard let index = state.index(of: position) else { return 0 }
+            if isResponse { state.hops[index].receivedCount += Int64(data.count) }
             if isFull { return 0 }
             let count =
                 isResponse
-                ? Self.append(data, to: &state.hops[last].received, limit)
-                : Self.append(data, to: &state.hops[last].sent, limit)
+                ? Self.append(data, to: &state.hops[index].received, limit)
+                : Self.append(data, to: &state.hops[index].sent, limit)
             state.bytes += count
             return count
         }

@@ -93,8 +93,9 @@ struct MaskedActivity: Sendable {
             masking: isWhole ? hop.sent : Data(), contentType: head.headers[.contentType] ?? head.contentType,
             contentCoding: head.headers[.contentEncoding], length: head.length, by: &redactor)
         var exchange = RecordedExchange(
-            request: RecordedExchange.Request(head.method, url, headers: headers, body: sent), attempt: hop.attempt,
-            hop: hop.number, date: hop.date, offset: hop.start,
+            request: RecordedExchange.Request(head.method, url, headers: headers, body: sent),
+            attempt: hop.position.attempt,
+            hop: hop.position.hop, date: hop.date, offset: hop.start,
             duration: hop.end.map { max(.zero, $0 - hop.start) } ?? .zero, timeToHead: hop.timeToHead)
         if case .timings(let timings)? = hop.timings {
             exchange.timings = timings

@@ -9,16 +9,43 @@ final class LogDraft: Sendable {
     private let state = Mutex(State())
 
     private struct State: Sendable {
-        var request: HTTPRequest?
-        var response: Head?
+        /// The newest request, or a request that has received a response since the newest request was sent.
+        var shown = Transfer()
+        /// Other requests without a response. They failed, or they're still running, as hedged requests do.
+        var others: [Transfer] = []
         var progress = TransferProgress()
-        /// The HTTP version from the transport's events. It's used if the response doesn't have a version.
-        var version: String?
         var attempts = 0
         var requests = 0
         var outcome = LogRecord.Outcome.success
         var error: (any Error)?
         var stream: StreamCount?
+
+        mutating func begin(_ transfer: Transfer) {
+            if shown.position != nil, shown.response == nil { others.append(shown) }
+            // The number is limited, because a request may be retried forever.
+            if others.count > 8 { others.removeFirst() }
+            shown = transfer
+        }
+
+        /// Changes a request. A request that receives a response is shown from then on.
+        mutating func change(_ position: TransferPosition?, isResponse: Bool = false, _ body: (inout Transfer) -> Void)
+        {
+            guard let position, position != shown.position else { return body(&shown) }
+            guard let index = others.firstIndex(where: { $0.position == position }) else { return }
+            body(&others[index])
+            if !isResponse { return }
+            let responding = others.remove(at: index)
+            if shown.response == nil { others.append(shown) }
+            shown = responding
+        }
+    }
+
+    private struct Transfer: Sendable {
+        var request: HTTPRequest?
+        var position: TransferPosition?
+        var response: Head?
+        /// The HTTP version from the transport's events. It's used if the response doesn't have a version.
+        var version: String?
         var sentBytes = Data()
         var receivedBytes = Data()
     }
@@ -42,43 +69,48 @@ final class LogDraft: Sendable {
 
     // Each of these methods takes only the values to keep, because copying a whole event would cost more.
 
-    func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
+    func build(_ request: HTTPRequest) { state.withLock { $0.shown.request = request } }
 
-    func send(_ request: HTTPRequest, _ attempt: Int) {
+    func send(_ request: HTTPRequest, _ position: TransferPosition) {
         state.withLock { state in
-            state.request = request
-            (state.response, state.sentBytes, state.receivedBytes, state.version) = (nil, Data(), Data(), nil)
-            state.attempts = max(state.attempts, attempt)
+            state.begin(Transfer(request: request, position: position))
+            state.attempts = max(state.attempts, position.attempt)
             state.requests += 1
         }
     }
 
-    func add(sent data: Data, limit: Int) {
-        state.withLock { $0.sentBytes.append(data.prefix(max(0, limit - $0.sentBytes.count))) }
+    func add(sent data: Data, _ position: TransferPosition, limit: Int) {
+        state.withLock { state in
+            state.change(position) { $0.sentBytes.append(data.prefix(max(0, limit - $0.sentBytes.count))) }
+        }
     }
 
-    func receive(_ response: HTTPResponse) {
+    func receive(_ response: HTTPResponse, _ position: TransferPosition) {
         let head = Head(response)
-        state.withLock { $0.response = head }
+        state.withLock { $0.change(position, isResponse: true) { $0.response = head } }
     }
 
-    func add(received data: Data, limit: Int) {
-        state.withLock { $0.receivedBytes.append(data.prefix(max(0, limit - $0.receivedBytes.count))) }
+    func add(received data: Data, _ position: TransferPosition, limit: Int) {
+        state.withLock { state in
+            state.change(position) { $0.receivedBytes.append(data.prefix(max(0, limit - $0.receivedBytes.count))) }
+        }
     }
 
     func report(_ progress: TransferProgress) { state.withLock { $0.progress = progress } }
 
-    func report(version: String) { state.withLock { $0.version = version } }
+    func report(version: String, _ position: TransferPosition?) {
+        state.withLock { $0.change(position) { $0.version = version } }
+    }
 
     func count(_ stream: StreamCount) { state.withLock { $0.stream = stream } }
 
     func end(_ outcome: ActivityOutcome) {
         state.withLock { state in
             switch outcome {
-            case .success(let http): if let http { state.response = Head(http) }
+            case .success(let http): if let http { state.shown.response = Head(http) }
             case .failure(let failure):
                 (state.outcome, state.error) = (.failure, failure)
-                if let last = (failure as? any RequestFailure)?.response { state.response = Head(last) }
+                if let last = (failure as? any RequestFailure)?.response { state.shown.response = Head(last) }
             case .cancelled: state.outcome = .cancelled
             }
         }
@@ -89,7 +121,8 @@ final class LogDraft: Sendable {
     ) -> LogRecord {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
-        let (request, response) = (state.request, state.response)
+        let shown = state.shown
+        let (request, response) = (shown.request, shown.response)
         // Secrets in the headers are also masked in all other values.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
         // The label may contain the request's URL, so it's masked like a URL.
@@ -98,9 +131,9 @@ final class LogDraft: Sendable {
         var bodies: (sent: String?, received: String?)
         if level.maximumBodyBytes > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
-            bodies.sent = LogBody.text(state.sentBytes, contentType: type, length: request?.body.length, &redactor)
+            bodies.sent = LogBody.text(shown.sentBytes, contentType: type, length: request?.body.length, &redactor)
             bodies.received = LogBody.text(
-                state.receivedBytes, contentType: response?.headers[.contentType], length: response?.length, &redactor)
+                shown.receivedBytes, contentType: response?.headers[.contentType], length: response?.length, &redactor)
         }
         let (requestHeaders, responseHeaders) =
             level.hasHeaders
@@ -115,7 +148,7 @@ final class LogDraft: Sendable {
             url: url.map { Self.line($0, redactor) }, status: response?.status,
             error: state.error.map { ControlCharacters.escaped(Redaction.name(of: $0)) },
             source: (response?.source.description).map { ControlCharacters.escaped($0) },
-            version: (response?.version ?? state.version).map { ControlCharacters.escaped($0) }, duration: duration,
+            version: (response?.version ?? shown.version).map { ControlCharacters.escaped($0) }, duration: duration,
             bytesSent: state.progress.sent, bytesReceived: state.progress.received, attempts: state.attempts,
             requests: state.requests, requestHeaders: requestHeaders, responseHeaders: responseHeaders,
             requestBody: bodies.sent.map { ControlCharacters.escaped(redactor.masking($0), allowsLines: true) },

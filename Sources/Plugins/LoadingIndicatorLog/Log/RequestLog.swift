@@ -76,13 +76,15 @@ public final class RequestLog: Accessory {
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
         case .built(let request): draft(of: activity).build(request)
-        case .sending(let request, let attempt, _): draft(of: activity).send(request, attempt)
-        case .requestBody(let data): draft(of: activity).add(sent: data, limit: maximumBodyBytes)
-        case .received(let response, _, _): draft(of: activity).receive(response)
-        case .responseBody(let data): draft(of: activity).add(received: data, limit: maximumBodyBytes)
+        case .sending(let request, let position): draft(of: activity).send(request, position)
+        case .requestBody(let data, let position):
+            draft(of: activity).add(sent: data, position, limit: maximumBodyBytes)
+        case .received(let response, let position): draft(of: activity).receive(response, position)
+        case .responseBody(let data, let position):
+            draft(of: activity).add(received: data, position, limit: maximumBodyBytes)
         case .transport(.progress(let progress)): draft(of: activity).report(progress)
         case .transport(.timings(let timings)):
-            if let version = timings.httpVersion { draft(of: activity).report(version: version) }
+            if let version = timings.httpVersion { draft(of: activity).report(version: version, timings.position) }
         case .note(let note):
             // The types are compared before the cast, because a cast that fails is slower.
             guard let details = note.details, type(of: details) == StreamCount.self, let count = details as? StreamCount

@@ -180,9 +180,8 @@ extension RecordingAccessory {
     private static func withoutStreams(_ event: ActivityEvent) -> ActivityEvent {
         switch event {
         case .built(let request): .built(withoutStream(request))
-        case .sending(let request, let attempt, let hop): .sending(withoutStream(request), attempt: attempt, hop: hop)
-        case .received(let response, let attempt, let hop):
-            .received(withoutStream(response), attempt: attempt, hop: hop)
+        case .sending(let request, let position): .sending(withoutStream(request), position)
+        case .received(let response, let position): .received(withoutStream(response), position)
         case .redirected(let response, let request): .redirected(withoutStream(response), to: withoutStream(request))
         case .willStop(let outcome): .willStop(withoutStream(outcome))
         case .didStop(let outcome): .didStop(withoutStream(outcome))
