@@ -154,6 +154,14 @@ import Testing
         #expect(fault?.description.contains("\(most)") == true)
     }
 
+    @Test("the origin of an IPv6 address keeps its brackets, so it's a URL")
+    func addresses() throws {
+        let url = try #require(URL(string: "https://[2001:DB8::1]/a"))
+        #expect(URLSyntax.origin(of: url) == "https://[2001:db8::1]:443")
+        let origin = try #require(URL(string: URLSyntax.origin(of: url)))
+        #expect(URLSyntax.origin(of: origin) == "https://[2001:db8::1]:443")
+    }
+
     @Test("a description doesn't contain credentials or query values")
     func description() {
         let text = "\(URLReference("https://u:canary@e.com/a?token=canary#canary"))"

@@ -30,7 +30,7 @@ import Testing
         #expect(identities["*"] == nil)
         #expect(
             identities.description
-                == "ClientIdentities(https://::1:9, https://api.example.com:443, https://api.example.com:8443)")
+                == "ClientIdentities(https://[::1]:9, https://api.example.com:443, https://api.example.com:8443)")
     }
 
     @Test("the star stands for all other https origins") func others() throws {

@@ -37,10 +37,14 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns the origin as comparable text, such as "https://example.com:443".
+    /// Returns the origin with its port, such as "https://example.com:443" or "https://[::1]:443". Equal origins have
+    /// equal texts.
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
-        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+        var host = url.host?.lowercased() ?? ""
+        // Foundation returns an IPv6 address without its brackets.
+        if host.utf8.contains(UInt8(ascii: ":")), !host.hasPrefix("[") { host = "[\(host)]" }
+        return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     package static func origin(ofText text: String) -> String? {
