@@ -184,7 +184,11 @@ extension CacheStoreSuite {
         _ = await task.result
     }
 
-    /// The cases for several stores in one app. `makeStore` must create a store with new and empty storage each time.
+    /// ``isolationCases`` for stores that may drop any entry at any time.
+    public static let droppingIsolationCases = isolationCases.map(\.dropping)
+
+    /// The cases for several stores in one app. For stores that may drop entries, use ``droppingIsolationCases``.
+    /// `makeStore` must create a store with new and empty storage each time.
     ///
     /// ```swift
     /// @Test(arguments: CacheStoreSuite.isolationCases) func isolated(_ test: CacheStoreSuite.Case) async throws {

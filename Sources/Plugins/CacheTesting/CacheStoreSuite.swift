@@ -34,6 +34,13 @@ public enum CacheStoreSuite {
             self.body = body
         }
 
+        /// The same test for a store that may drop any entry at any time.
+        var dropping: Case {
+            Case(description: description) { make in
+                try await self.run { KeepingStore(try await make()) }
+            }
+        }
+
         /// Runs the test. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the store's
         /// errors.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
@@ -52,15 +59,12 @@ public enum CacheStoreSuite {
     /// The cases for every store. See also ``persistentCases``, ``isolationCases``, ``limitCases``, and
     /// ``evictionCases``.
     public static let cases: [Case] =
-        basics + fidelity + secrets + removals + selections + concurrency + company + openings + laws()
+        [capacity] + basics + fidelity + secrets + removals + selections + concurrency + company + openings + laws()
 
     /// The cases for a store that may drop any entry at any time, for example because it's small.
     public static let droppingCases: [Case] =
-        (basics + fidelity + secrets + removals + selections + concurrency + company).map { each in
-            Case(description: each.description) { make in
-                try await each.run { KeepingStore(try await make()) }
-            }
-        } + openings + laws(droppingEntries: true)
+        (basics + fidelity + secrets + removals + selections + concurrency + company).map(\.dropping)
+        + openings + laws(droppingEntries: true)
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }
@@ -101,9 +105,23 @@ public enum CacheStoreSuite {
     }
 
     static func missing(_ key: CacheKey) -> Failure {
-        Failure(
-            description: "the entry of the key \(String(key.text.prefix(60)).debugDescription) is missing: keep 1 MB "
-                + "and 100 entries, including expired entries, or use droppingCases")
+        Failure(description: "the entry of the key \(String(key.text.prefix(60)).debugDescription) is missing")
+    }
+
+    /// The case that tells which list of cases a store needs. Other cases only name the entry that is missing.
+    private static let capacity = Case(
+        description: "the store keeps 100 entries with 1 MB, also after they have expired"
+    ) { store in
+        let body = Data(repeating: 7, count: 10_000)
+        for number in 0..<100 {
+            try await store.store(try entry(body, path: "\(number)", expires: -60), for: CacheKey("kept \(number)"))
+        }
+        var missing = 0
+        for number in 0..<100 where try await store.entry(for: CacheKey("kept \(number)")) == nil { missing += 1 }
+        try expect(
+            missing == 0,
+            "\(missing) of 100 entries with 10,000 bytes each are missing: if your store may drop entries earlier, use "
+                + "CacheStoreSuite.droppingCases, and droppingIsolationCases instead of isolationCases")
     }
 
     static func data(_ key: CacheKey, in store: any CacheStore) async throws -> Data? {

@@ -74,6 +74,10 @@ struct VariantStoreTests {
             VariantStore(Shelf(), mistake, limit: 1_000_000)
         }
         #expect(failures.contains(name), "\(mistake): \(failures)")
+        let dropping = await Self.failures(CacheStoreSuite.droppingIsolationCases) {
+            VariantStore(Shelf(), mistake, limit: 1_000_000)
+        }
+        #expect(dropping.isEmpty == (mistake == .sharesBudget), "\(mistake): \(dropping)")
     }
 
     @Test("only its case refuses a store that stays in memory")
