@@ -201,7 +201,7 @@ extension FilterDraft {
         }
         let plain = calls(nil)
         return try await GrowthMeter().growth {
-            calls(try bench.make())
+            GrowthMeter.Subject(call: calls(try bench.make()))
         } control: {
             await plain($0)
         } settle: {
