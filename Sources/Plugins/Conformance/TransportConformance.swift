@@ -45,7 +45,8 @@ public enum TransportConformance {
             FramingCases.all + HeaderCases.all + NeutralityCases.all + CodingCases.all + FaultCases.all
             + ReuseCases.all + UploadCases.all + CancellationCases.all + TimeoutCases.all + PressureCases.all
             + PreSendCases.all + EventCases.all
-        var cases = drafts.map { draft in
+        let isOrdering = effects.contains(.ordersRequests)
+        var cases = drafts.filter { !isOrdering || !$0.needsConcurrency }.map { draft in
             ConformanceCase(name: draft.name, feature: draft.feature, limitation: nil, limit: limit) {
                 try await draft.body(ConformanceBench(make))
             }
@@ -55,6 +56,7 @@ public enum TransportConformance {
             cases += Self.cases(of: bench, laws, limit)
             if effects.contains(.continuesBodies) { cases.append(continuingCase(bench, limit)) }
         }
+        if isOrdering { cases.append(orderingCase(make, limit)) }
         return excused(cases, limitations, limit)
     }
 
@@ -87,11 +89,13 @@ public enum TransportConformance {
         return excused(cases(of: bench, laws, limit), limitations, limit)
     }
 
-    private static func cases(of bench: WireBench, _ laws: LawOptions, _ limit: Duration) -> [ConformanceCase] {
+    private static func cases(of bench: WireBench, _ options: LawOptions, _ limit: Duration) -> [ConformanceCase] {
         let further: [TransportLaw] = bench.effects.contains(.continuesBodies) ? [.continuation] : []
-        return (TransportLaw.all + further).map { law in
+        let isOrdering = bench.effects.contains(.ordersRequests)
+        let laws = TransportLaw.all.filter { !isOrdering || $0.identifier != TransportLaw.concurrency.identifier }
+        return (laws + further).map { law in
             ConformanceCase(name: law.name, feature: .laws, limitation: nil, limit: limit) {
-                try await law.search(bench, laws)
+                try await law.search(bench, options)
             }
         }
     }
@@ -113,6 +117,28 @@ public enum TransportConformance {
             throw ConformanceFailure(
                 expected: "a request for the rest of a body that breaks off, because of continuesBodies",
                 came: "no further request: remove the effect, which hides mistakes")
+        }
+    }
+
+    private static func orderingCase(
+        _ make: @escaping @Sendable () throws -> any Transport, _ limit: Duration
+    ) -> ConformanceCase {
+        ConformanceCase(
+            name: "a transport that declares ordersRequests holds requests back", feature: .load, limitation: nil,
+            limit: limit
+        ) {
+            let (bench, gate) = (try ConformanceBench(make), Gate())
+            bench.server.on("/slow", TestResponse.text("slow").waiting(for: gate))
+            async let slow = bench.exchange(.get, "/slow")
+            try await gate.reached()
+            async let other = bench.exchange(.get, "/ok")
+            let isSent = try await poll(300) { bench.server.requestCount > 1 }
+            gate.open()
+            _ = try await (slow, other)
+            if !isSent { return }
+            throw ConformanceFailure(
+                expected: "a request that waits for the response to an earlier one, because of ordersRequests",
+                came: "two requests at the same time: remove the effect, which hides mistakes")
         }
     }
 
@@ -144,12 +170,15 @@ public enum TransportConformance {
 struct ConformanceDraft: Sendable {
     let feature: TransportFeature
     let name: String
+    /// Whether several requests to a host must run at the same time.
+    let needsConcurrency: Bool
     let body: @Sendable (ConformanceBench) async throws -> Void
 
     init(
-        _ feature: TransportFeature, _ name: String, _ body: @escaping @Sendable (ConformanceBench) async throws -> Void
+        _ feature: TransportFeature, _ name: String, needsConcurrency: Bool = false,
+        _ body: @escaping @Sendable (ConformanceBench) async throws -> Void
     ) {
-        (self.feature, self.name, self.body) = (feature, name, body)
+        (self.feature, self.name, self.needsConcurrency, self.body) = (feature, name, needsConcurrency, body)
     }
 }
 

@@ -12,4 +12,10 @@ public enum TransportEffect: Sendable, Hashable, CaseIterable {
     ///
     /// The suite then accepts further requests after such a fault, and adds ``TransportLaw/continuation``.
     case continuesBodies
+    /// The transport holds requests to a host back until an earlier request has its response, for example to keep their
+    /// order.
+    ///
+    /// The suite then leaves out cases and laws in which requests to a host run at the same time. A transport that
+    /// sends equal requests once doesn't need an effect.
+    case ordersRequests
 }

@@ -12,10 +12,13 @@ enum PreSendCases {
             var configuration = AgentConfiguration()
             configuration.filters = [barrier]
             let agent = NetworkAgent(configuration: configuration, transport: bench.transport)
-            let request = ConformanceBench.Probe(
-                http: try bench.request(.get, "/slow"), delivery: .data, accessories: [])
+            // The requests differ, because a transport may send equal ones once.
+            let requests = try (0..<all).map { index in
+                ConformanceBench.Probe(
+                    http: try bench.request(.get, "/slow?\(index)"), delivery: .data, accessories: [])
+            }
             let held = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for _ in 0..<all { group.addTask { try await isHeld(request, agent) } }
+                for request in requests { group.addTask { try await isHeld(request, agent) } }
                 try await gate.reached()
                 barrier.isDown.store(true, ordering: .sequentiallyConsistent)
                 gate.open()
@@ -30,7 +33,7 @@ enum PreSendCases {
                 "requests at the server, without the \(held) that willSend rejected")
             barrier.isDown.store(false, ordering: .sequentiallyConsistent)
             try bench.equal(
-                try await isHeld(request, agent), false,
+                try await isHeld(requests[0], agent), false,
                 "whether willSend rejected a request after the barrier was removed")
         }
     ]

@@ -70,7 +70,7 @@ enum ReuseCases {
             }
             try bench.equal(bench.server.requestCount, 1_000, "requests at the server")
         },
-        ConformanceDraft(.load, "a slow response doesn't delay other requests") { bench in
+        ConformanceDraft(.load, "a slow response doesn't delay other requests", needsConcurrency: true) { bench in
             let gate = Gate()
             bench.server.on("/slow", TestResponse.text("slow").waiting(for: gate))
             async let slow = bench.exchange(.get, "/slow")
