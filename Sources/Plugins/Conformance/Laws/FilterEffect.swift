@@ -12,13 +12,21 @@ public import Errand
 public struct FilterEffect: Sendable, Hashable {
     /// How long a value of a field stays the same.
     enum Lifetime: Hashable { case call, attempt }
+    /// The requests that the filter repeats.
+    struct Repetition: Hashable {
+        /// An empty set stands for all methods.
+        var methods: Set<HTTPMethod>
+        /// Whether the server can have processed the request.
+        var isEvenIfReceived: Bool
+
+        func includes(_ method: HTTPMethod) -> Bool { methods.isEmpty || methods.contains(method) }
+    }
     enum Kind: Hashable { case method, url, headers, body, timeout, priority, delivery, tags, response, error }
 
     let kind: Kind?
     var names: Set<HTTPHeaderName> = []
     var lifetime: Lifetime?
-    /// The methods of requests that the filter may repeat.
-    var methods: Set<HTTPMethod> = []
+    var repetition: Repetition?
     var isResponding = false
     var isWaiting = false
     /// The most requests to a host at the same time.
@@ -64,10 +72,21 @@ public struct FilterEffect: Sendable, Hashable {
         (effect.names, effect.lifetime) = (Set(names), .attempt)
         return effect
     }
-    /// The filter can repeat requests with these methods, regardless of their outcome.
-    public static func repeats(_ methods: HTTPMethod...) -> FilterEffect {
+    /// The filter can repeat requests with these methods. Without methods, it can repeat all requests.
+    ///
+    /// A request that isn't idempotent, such as a POST, may only be repeated if the server can't have processed it, or
+    /// if all attempts have the same `Idempotency-Key`. The server hasn't processed a request if it couldn't be reached,
+    /// or if it responded with a status from 400 to 499 other than 408. After any other outcome, for example a lost
+    /// connection or a 503, a second request can place a second order. A filter that nevertheless repeats such
+    /// requests has to declare `evenIfReceived`.
+    ///
+    /// - Parameters:
+    ///   - methods: The methods of the requests. By default, all methods.
+    ///   - evenIfReceived: Whether the filter repeats a request that the server may have processed. Defaults to
+    ///     `false`.
+    public static func repeats(_ methods: HTTPMethod..., evenIfReceived: Bool = false) -> FilterEffect {
         var effect = FilterEffect(nil)
-        effect.methods = Set(methods)
+        effect.repetition = Repetition(methods: Set(methods), isEvenIfReceived: evenIfReceived)
         return effect
     }
     /// The filter can respond without sending the request.
@@ -101,7 +120,7 @@ struct Permissions: Sendable {
     let namesPerCall: Set<HTTPHeaderName>
     /// The fields with a new value in each attempt.
     let namesPerAttempt: Set<HTTPHeaderName>
-    let repeated: Set<HTTPMethod>
+    private let repetitions: [FilterEffect.Repetition]
     let mayRespond: Bool
     /// With `.responds`, the filter may respond to any request without sending it.
     let isResponder: Bool
@@ -116,7 +135,7 @@ struct Permissions: Sendable {
         names = effects.reduce(into: []) { $0.formUnion($1.names) }
         namesPerCall = effects.filter { $0.lifetime == .call }.reduce(into: []) { $0.formUnion($1.names) }
         namesPerAttempt = effects.filter { $0.lifetime == .attempt }.reduce(into: []) { $0.formUnion($1.names) }
-        repeated = effects.reduce(into: []) { $0.formUnion($1.methods) }
+        repetitions = effects.compactMap(\.repetition)
         isListed = !kinds.isDisjoint(with: [.method, .url, .headers, .body])
         mayRespond =
             effects.contains(where: \.isResponding) || !traits.isDisjoint(with: [.caches, .shares, .cachesCalls])
@@ -144,8 +163,16 @@ struct Permissions: Sendable {
         return changesRequest && !LawVocabulary.isForeign(name)
     }
 
+    func declaresRepeats(of method: HTTPMethod) -> Bool { repetitions.contains { $0.includes(method) } }
+
     func mayRepeat(_ method: HTTPMethod) -> Bool {
-        repeated.contains(method) || traits.contains(.retries) && method.isIdempotent
+        declaresRepeats(of: method) || traits.contains(.retries) && method.isIdempotent
+    }
+
+    /// Whether the filter may repeat a request that the server can have processed.
+    func mayRepeatReceived(_ method: HTTPMethod) -> Bool {
+        mayRepeat(method) && method.isIdempotent
+            || repetitions.contains { $0.isEvenIfReceived && $0.includes(method) }
     }
 
     private static let aboutBodies: Set<HTTPHeaderName> = [.contentType, .contentLength, .contentEncoding]

@@ -20,10 +20,28 @@ extension FilterLaw {
             came: "\(keys.count) keys in \(repetitions.count) attempts")
     }
 
+    /// A request that isn't idempotent is only repeated if the server can't have processed it, or knows it by its key.
+    static func repeatedAfterReceipt(_ pair: LawBench.Pair) -> LawViolation? {
+        let (method, sends) = (pair.exchange.method, pair.came.sends)
+        if pair.permissions.mayRepeatReceived(method) { return nil }
+        // A copy for another server doesn't repeat the request, unless the first server failed.
+        let repeated = sends.indices.first { index in
+            let send = sends[index]
+            return send.mayBeProcessed && !send.hasKey
+                && sends[(index + 1)...].contains { $0.origin == send.origin || send.hasFailed }
+        }
+        guard let received = repeated.map({ sends[$0] }) else { return nil }
+        return LawViolation(
+            expected: "a \(method) that is only repeated if the server can't have processed it, or that has an "
+                + "Idempotency-Key. A filter that repeats it anyway declares `.repeats(\(LawCode.method(method)), "
+                + "evenIfReceived: true)`",
+            came: "it was sent again after \(received.ending)")
+    }
+
     /// A server that responded with a redirect has processed the request. If the next server fails, the request must
     /// not be sent to the first server again.
     static func repeatedBeforeRedirect(_ pair: LawBench.Pair) -> LawViolation? {
-        guard pair.exchange.reply(to: 1).isRedirect, !pair.permissions.mayRepeat(pair.exchange.method),
+        guard pair.exchange.reply(to: 1).isRedirect, !pair.permissions.mayRepeatReceived(pair.exchange.method),
             let first = pair.came.sends.first, first.failure == nil
         else { return nil }
         let count = pair.came.sends.count { send in

@@ -199,7 +199,11 @@ extension FilterLaw {
                 return LawViolation(
                     expected: "\(least) requests at the transport", came: "\(most), and \(came.outcome)")
             }
-            if permissions.mayRepeat(exchange.method) { continue }
+            if permissions.mayRepeatReceived(exchange.method) { continue }
+            if permissions.declaresRepeats(of: exchange.method) {
+                if let violation = repeatedAfterReceipt(pair) { return violation }
+                continue
+            }
             let repeated = came.sends.dropLast()
             let isUnreceived = repeated.allSatisfy { ["cannotConnect", "nameLookupFailed"].contains($0.failure) }
             if permissions.traits.contains(.retries), isUnreceived { continue }

@@ -51,19 +51,26 @@ extension FilterEffect: CustomStringConvertible {
         if let limit { return ".limits(\(limit))" }
         if isResponding { return ".responds" }
         if isWaiting { return ".waits" }
-        if !methods.isEmpty { return ".repeats(\(methods.map(LawCode.method).sorted().joined(separator: ", ")))" }
+        if let repetition { return repetition.description }
         switch (kind, lifetime) {
         case (.headers?, .call?): return ".headersPerCall(\(list))"
         case (.headers?, .attempt?): return ".headersPerAttempt(\(list))"
         case (.headers?, nil): return ".headers(\(list))"
         case (let kind?, _): return ".\(kind)"
-        case (nil, _): return ".repeats()"
+        case (nil, _): return ""
         }
     }
 
     /// Whether samples can show the effect. Other effects can depend on closures and on the state of the app, such as a
     /// network that is down.
     fileprivate var dependsOnExchange: Bool { kind != nil && kind != .error }
+}
+
+extension FilterEffect.Repetition: CustomStringConvertible {
+    var description: String {
+        let arguments = methods.map(LawCode.method).sorted() + (isEvenIfReceived ? ["evenIfReceived: true"] : [])
+        return ".repeats(\(arguments.joined(separator: ", ")))"
+    }
 }
 
 extension LawBench {
@@ -170,8 +177,8 @@ extension FilterEffect {
     ) -> Bool {
         if isWaiting { return came.elapsed > expected.elapsed }
         if isResponding { return came.sends.count < expected.sends.count || differs(came, expected, comparison) }
-        if !methods.isEmpty {
-            return came.sends.count > expected.sends.count && methods.contains(comparison.exchange.method)
+        if let repetition {
+            return came.sends.count > expected.sends.count && repetition.includes(comparison.exchange.method)
         }
         guard let kind else { return false }
         if kind == .response || kind == .error { return differs(came, expected, comparison) }

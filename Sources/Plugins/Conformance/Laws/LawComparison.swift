@@ -132,7 +132,7 @@ struct Comparison {
         var last = exchange
         last.replies.removeFirst(repetitions)
         let repeated = await play(last)
-        let isDeclared = permissions.repeated.contains(exchange.method)
+        let isDeclared = permissions.declaresRepeats(of: exchange.method)
         if expected.outcome.isSuccess, !repeated.outcome.isSuccess, !isDeclared { return violation }
         return difference(of: came, from: repeated) == nil ? nil : violation
     }

@@ -51,7 +51,9 @@ final class LawProbe: Filter {
         do {
             // The server ends a call with too many requests.
             if let refusal = call.refusal, number <= LawCall.most { throw refusal }
-            return try await next(exchange)
+            let response = try await next(exchange)
+            call.noteSend(number) { $0.status = response.status }
+            return response
         } catch {
             call.noteSend(number) { $0.failure = LawTrace.name(of: error) }
             throw error

@@ -23,12 +23,23 @@ struct LawTrace: Sendable {
         var isDetached = false
         var failure: String?
         var begin = Moment()
+        /// The status of the response. `nil` if the request failed, or hasn't ended yet.
+        var status: Int?
         var end = Moment()
 
         var origin: String {
             "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
         }
         /// The parts of the request that a server can distinguish.
+        /// Whether the server can have processed the request. It hasn't if it couldn't be reached, or if it refused the
+        /// request.
+        var mayBeProcessed: Bool {
+            if let status { return status == 408 || !(400...499).contains(status) }
+            return !["cannotConnect", "nameLookupFailed"].contains(failure)
+        }
+        var hasFailed: Bool { failure != nil || (status ?? 0) >= 500 }
+        var hasKey: Bool { http.headers.contains(.idempotencyKey) }
+        var ending: String { failure ?? status.map { "status \($0)" } ?? "no response" }
         var image: String {
             let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
             let text = body.map { String(validating: $0, as: UTF8.self) ?? "\(Array($0))" } ?? ""

@@ -71,7 +71,7 @@ extension FilterDraft {
 
     static let repeats: [FilterDraft] = [
         FilterDraft("a request that isn't idempotent is sent once, even if it fails") { bench in
-            for method in [HTTPMethod.post, .patch, "CONFORM"] {
+            for method in [HTTPMethod.post, .patch, "CONFORM"] where !bench.mayRepeatReceived(method) {
                 for ending in unclear {
                     for statuses in [StatusCodes.successful, .any] {
                         let transport = BenchTransport { request, _ in try ending.response(to: request) }
@@ -80,6 +80,7 @@ extension FilterDraft {
                         var request = BenchRequest(method: method, body: .text("once"))
                         request.acceptableStatuses = statuses
                         _ = try? await agent.send(request, options: CallOptions()).value.status
+                        if bench.isKnownByKey(transport.arrivals) { continue }
                         try bench.equal(
                             transport.arrivals.count, 1,
                             "the number of times a failed \(method) was sent (\(ending.description))")
@@ -88,7 +89,7 @@ extension FilterDraft {
             }
         },
         FilterDraft("a request that isn't idempotent is sent once, even if its response is late") { bench in
-            for method in [HTTPMethod.post, .patch] {
+            for method in [HTTPMethod.post, .patch] where !bench.mayRepeatReceived(method) {
                 let gate = Gate()
                 let transport = BenchTransport { request, _ in
                     try await gate.wait()
@@ -104,6 +105,7 @@ extension FilterDraft {
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
+                if bench.isKnownByKey(transport.arrivals) { continue }
                 try bench.equal(transport.arrivals.count, 1, "the number of times a \(method) was sent")
             }
         },

@@ -8,6 +8,8 @@ struct FilterBench: Sendable {
     let gracePeriod: Duration
     /// Whether the filter declares that it can respond itself, for example after an error.
     var mayRespond = false
+    /// The requests that the filter declares to repeat.
+    var repetitions: [FilterEffect.Repetition] = []
 
     static let origin = "https://conformance.example"
 
@@ -62,6 +64,21 @@ struct FilterBench: Sendable {
         if isElsewhere || sent.request.url.path() != expected.request.url.path() { changed.insert(.url) }
         if sent.body != expected.body { changed.insert(.body) }
         return changed
+    }
+
+    /// Whether the filter declares that it repeats requests with this method although the server may have processed
+    /// them.
+    func mayRepeatReceived(_ method: HTTPMethod) -> Bool {
+        repetitions.contains { $0.isEvenIfReceived && $0.includes(method) }
+    }
+
+    /// Whether the filter declares the repetition, and a server recognizes it by its idempotency key.
+    func isKnownByKey(_ arrivals: [BenchTransport.Arrival]) -> Bool {
+        let isDeclared = arrivals.allSatisfy { arrival in
+            repetitions.contains { $0.includes(arrival.request.method) }
+        }
+        let keys = Set(arrivals.map { $0.request.headers[.idempotencyKey] })
+        return isDeclared && keys.count == 1 && keys.first != .some(nil)
     }
 
     /// Waits for a short time, so remaining work can run.
