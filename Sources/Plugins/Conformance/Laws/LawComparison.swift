@@ -148,10 +148,9 @@ struct Comparison {
             let (sent, plain) = (came.sends.last, expected.sends.last)
             return responseDifference(
                 after, before, sent: sent?.http.urlText, isSameRequest: sent != nil && sent?.image == plain?.image)
-        case (.response(let response), .failure(let error)):
-            // A filter may reject a response, but must not cancel a call.
-            let isRejection = response.status >= 400 || permissions.kinds.contains(.error)
-            if isRejection, !error.isCancellation { return nil }
+        case (.response, .failure(let error)):
+            // A filter that declares its errors may reject a response, but must not cancel a call.
+            if permissions.kinds.contains(.error), !error.isCancellation { return nil }
             // The filter may turn a success into a status that the request doesn't accept.
             let isRefused = exchange.isStrict && LawTrace.name(of: error) == "unacceptableStatus"
             if isRefused, permissions.kinds.contains(.response) { return nil }
