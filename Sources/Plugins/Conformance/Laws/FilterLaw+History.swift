@@ -157,9 +157,20 @@ extension FilterLaw {
     ) { bench, exchanges in
         for exchange in exchanges {
             var images: [[String: String]] = []
+            var times: [Duration] = []
             for arrival in [LawCall.Arrival.atOnce, .atOnce, .inPieces] {
                 let (run, permissions) = try bench.subject()
-                images.append(await aspects(run, LawCall(exchange, arrival: arrival), permissions))
+                let call = LawCall(exchange, arrival: arrival)
+                images.append(await aspects(run, call, permissions).filter { $0.key != timeAspect })
+                // A body that arrives in pieces is late by itself.
+                let delay = LawSource.arrivalDelay * call.trace.sends.count
+                times.append(call.trace.elapsed - (arrival == .inPieces ? min(delay, call.trace.elapsed) : .zero))
+                if permissions.mayWait { times[times.count - 1] = .zero }
+            }
+            if times[0] == times[1], times[2] > times[0] + .seconds(1) {
+                return LawViolation(
+                    expected: "\(timeAspect): \(times[0] / .seconds(1)), as for a body that arrives at once",
+                    came: "\(times[2] / .seconds(1)), for a body that arrives in pieces")
             }
             // A hedge may send another request because the body is late.
             let names = Set(images[0].keys).union(images[2].keys).filter { !$0.contains("request") }
@@ -179,7 +190,9 @@ extension FilterLaw {
         await aspects(run, LawCall(exchange, users: exchange.users), permissions)
     }
 
-    private static func aspects(
+    private static let timeAspect = "the time of the call in seconds"
+
+    static func aspects(
         _ run: LawRun, _ call: LawCall, _ permissions: Permissions
     ) async -> [String: String] {
         let trace = await run.begin(call).trace
@@ -196,7 +209,7 @@ extension FilterLaw {
                     send.http.headers.values(of: name).joined(separator: ", ")
             }
         }
-        if !permissions.mayWait { aspects["the time of the call in seconds"] = "\(Int(trace.elapsed / .seconds(1)))" }
+        if !permissions.mayWait { aspects[timeAspect] = "\(Int(trace.elapsed / .seconds(1)))" }
         guard let response = trace.outcome.response else { return aspects }
         aspects["the body of the response"] = response.body.map {
             "\(String(decoding: $0.prefix(200), as: UTF8.self)) (\($0.count) bytes)"
@@ -247,7 +260,9 @@ extension FilterLaw {
                         expected: "two requests for two equal calls \(moment)",
                         came: "one request, whose response both calls got")
                 }
-                let keys = traces.map { Set($0.sends.flatMap { sentKeys(of: $0.http.headers) }) }
+                // The app's own key is the same in both calls.
+                let given = sentKeys(of: exchange.headers)
+                let keys = traces.map { Set($0.sends.flatMap { sentKeys(of: $0.http.headers) }).subtracting(given) }
                 guard keys.count == 2, let key = keys[0].intersection(keys[1]).first else { continue }
                 return LawViolation(
                     expected: "a new key for each of two equal calls \(moment)", came: "the key \(key) twice")

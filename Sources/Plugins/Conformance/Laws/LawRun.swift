@@ -330,6 +330,9 @@ final class LawSource: HTTPBodySource {
     private let clock: LawClock?
     private let index = Atomic(0)
 
+    /// How long a body that arrives in pieces is late.
+    static let arrivalDelay = Duration.milliseconds(400)
+
     init(
         _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,
         cancelsAfterFirst: Bool = false, arrival: LawCall.Arrival = .asDelivered, clock: LawClock? = nil,
@@ -352,7 +355,7 @@ final class LawSource: HTTPBodySource {
         let index = index.add(1, ordering: .relaxed).oldValue
         if isSlow {
             // Longer than a short body may delay a response, and shorter than the wait for evidence.
-            if index == 0, let clock { try await clock.sleep(until: clock.now.advanced(by: .milliseconds(400))) }
+            if index == 0, let clock { try await clock.sleep(until: clock.now.advanced(by: Self.arrivalDelay)) }
             for _ in 0..<3 { await Task.yield() }
         }
         if index >= firstCount, isAwaiting { try await call.isReading.wait(within: .seconds(3_600)) }
