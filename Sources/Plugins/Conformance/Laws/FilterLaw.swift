@@ -35,8 +35,9 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     public static let all = [
         request, distinction, coding, count, repetition, response, arrival, bystanders, concurrency, time, release,
         separation, history, abandonment, acceptance, coherence, recovery, lookalikes, users, attempts, resending,
-        redirects,
-        ending, live, setback, endurance, errors, credentials, signatures, pauses, waiting, limits, versions,
+        redirects, spelling, renewal, ending, live, setback, endurance, errors, credentials, signatures, pauses,
+        waiting, limits,
+        versions,
     ]
 
     /// The law's name.

@@ -29,6 +29,10 @@ final class LawRun: Sendable {
     /// The most requests that have run at the same time.
     var peak: Int { server.peak.load(ordering: .acquiring) }
 
+    /// The number of requests that the filter created itself, such as requests for a token.
+    var ownRequests: Int { server.ownRequests.load(ordering: .relaxed) }
+    func holdOwnRequests(by gate: Gate?) { server.ownRequestGate.withLock { $0 = gate } }
+
     func play(_ exchange: LawExchange) async -> LawTrace { await begin(LawCall(exchange)).trace }
 
     func begin(_ call: LawCall) async -> LawCall {

@@ -9,6 +9,10 @@ final class LawServer: ConnectingTransport {
     let peak = Atomic(0)
     /// The number of requests whose response is delayed by the clock.
     let delayed = Atomic(0)
+    /// The number of requests that aren't a call's own, such as a filter's request for a token.
+    let ownRequests = Atomic(0)
+    /// Holds back the responses to these requests.
+    let ownRequestGate = Mutex<Gate?>(nil)
     private let clock: LawClock
 
     init(_ clock: LawClock) { self.clock = clock }
@@ -20,9 +24,10 @@ final class LawServer: ConnectingTransport {
         defer { running.subtract(1, ordering: .acquiringAndReleasing) }
         guard let tag = options.tags[LawCallTag.self] else {
             // The filter created this request, or removed the call's tags.
-            return .text("ok", for: request)
+            return try await respondToOwn(request)
         }
         let (call, exchange) = (tag.call, tag.call.exchange)
+        if let first = call.trace.sends.first, first.http.url.path != request.url.path { try await holdOwnRequest() }
         if tag.number > LawCall.most {
             call.note { $0.isEndless = true }
             call.cancel()
@@ -68,6 +73,23 @@ final class LawServer: ConnectingTransport {
     }
 
     /// Streams the body if the caller does, or if the transport returns the head first because its status may decide.
+    /// Responds to a request that the filter created. The response is a token, because many of these requests ask for
+    /// one.
+    private func respondToOwn(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let number = try await holdOwnRequest()
+        let text = "{\"access_token\":\"law-token-\(number)\",\"token_type\":\"Bearer\",\"expires_in\":3600}"
+        return HTTPResponse(
+            to: request, status: 200, headers: [.contentType: "application/json"], body: HTTPBody(Data(text.utf8)))
+    }
+
+    /// Counts a request that isn't a call's own, and holds it back if the law demands that.
+    @discardableResult
+    private func holdOwnRequest() async throws -> Int {
+        let number = ownRequests.add(1, ordering: .relaxed).newValue
+        try await ownRequestGate.withLock { $0 }?.wait(within: .seconds(3_600))
+        return number
+    }
+
     private func body(of reply: LawReply, for call: LawCall, isCollected: Bool) -> HTTPBody {
         let isStreamed = call.exchange.isStreamed
         switch reply.body {

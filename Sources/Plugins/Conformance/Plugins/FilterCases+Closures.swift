@@ -24,27 +24,35 @@ public final class ConformanceClosure: Sendable {
     var running: Int { state.read { $0.running } }
     func become(_ behavior: Behavior) { state.update { $0.behavior = behavior } }
 
-    /// Call this first in a closure that can wait, such as one that refreshes a token.
-    public func callAsFunction() async throws {
-        if case .waits(let gate) = try begin() {
+    /// Call this first in a closure that can wait, such as one that refreshes a token. Returns the number of the call.
+    /// If the closure renews a value, put the number into the value, so each call returns another value:
+    ///
+    /// ```swift
+    /// let token: (ConformanceClosure) async throws -> String = { "token-\(try await $0())" }
+    /// ```
+    @discardableResult
+    public func callAsFunction() async throws -> Int {
+        let (behavior, number) = try begin()
+        if case .waits(let gate) = behavior {
             state.update { $0.running += 1 }
             defer { state.update { $0.running -= 1 } }
             try await gate.wait(within: .seconds(3_600))
         }
+        return number
     }
 
     /// Call this first in a closure that can't wait, such as one that transforms a request. It only fails.
     public func throwIfFailing() throws { _ = try begin() }
 
-    private func begin() throws -> Behavior {
-        let behavior = state.update { state in
+    private func begin() throws -> (Behavior, number: Int) {
+        let (behavior, number) = state.update { state in
             state.calls += 1
-            return state.behavior
+            return (state.behavior, state.calls)
         }
         switch behavior {
         case .fails: throw error
         case .cancels: throw CancellationError()
-        case .succeeds, .waits: return behavior
+        case .succeeds, .waits: return (behavior, number)
         }
     }
 }
@@ -246,6 +254,18 @@ private struct ClosureDraft: Sendable {
             await subject.run.finish(tasks)
             for call in calls { try expectEnd(of: call, "one of several calls that wait for a closure") }
             try await bench.expectGood(subject, after: "the closure failed for several calls")
+        },
+        ClosureDraft("calls that need a new value at the same time call the closure once for all of them") { bench in
+            let renewal = Renewal(exchange: try await bench.exchange(), patience: .milliseconds(10)) {
+                let subject = try bench.subject(LawExchange())
+                let closure = subject.closure
+                return Renewal.Subject(run: subject.run, work: { closure.calls }) { gate in
+                    closure.become(gate.map { .waits($0) } ?? .succeeds)
+                }
+            }
+            guard let violation = try await renewal.violation() else { return }
+            throw ConformanceFailure(
+                expected: violation.expected, came: violation.came, details: "\(FilterLaw.renewal.advice)\n")
         },
         ClosureDraft("a deadline ends a call whose closure doesn't end, and the call's tasks end") { bench in
             let exchange = try await bench.exchange()
