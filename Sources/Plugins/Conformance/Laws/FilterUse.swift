@@ -193,7 +193,7 @@ extension FilterEffect {
                     || came.http.headers.values(of: .contentType) != plain.http.headers.values(of: .contentType)
             case .timeout: came.timeout != plain.timeout
             case .priority: came.priority != plain.priority
-            case .delivery: came.isStreamed != plain.isStreamed
+            case .delivery: came.isStreamed != plain.isStreamed || came.isSaved != plain.isSaved
             case .tags: came.hasTag != plain.hasTag || came.tags != plain.tags
             case .response, .error: false
             }
@@ -216,7 +216,7 @@ extension FilterEffect {
             case .body: send.body != first.body
             case .timeout: send.timeout != first.timeout
             case .priority: send.priority != first.priority
-            case .delivery: send.isStreamed != first.isStreamed
+            case .delivery: send.isStreamed != first.isStreamed || send.isSaved != first.isSaved
             case .tags: send.tags != first.tags
             case .response, .error: false
             }

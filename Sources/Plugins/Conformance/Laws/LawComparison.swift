@@ -69,7 +69,9 @@ struct Comparison {
         return nil
     }
 
-    private func delivery(_ send: LawTrace.Send) -> String { send.isStreamed ? "a stream" : "data" }
+    private func delivery(_ send: LawTrace.Send) -> String {
+        send.isStreamed ? "a stream" : send.isSaved ? "a file" : "data"
+    }
     private func mark(_ send: LawTrace.Send) -> String { send.hasTag ? "there" : "missing" }
 
     private func urlDifference(_ came: String, _ expected: String) -> LawViolation? {

@@ -23,6 +23,8 @@ public struct LawExchange: Sendable, Hashable {
     public var body: LawBody
     /// Whether the caller reads the response as a stream.
     public var isStreamed: Bool
+    /// Whether the response is saved to a file. A stream isn't saved.
+    public var isSaved: Bool
     /// The request's timeout. `nil` for the agent's default.
     public var timeout: Duration?
     /// The call's deadline. `nil` for no limit.
@@ -49,15 +51,16 @@ public struct LawExchange: Sendable, Hashable {
     /// Creates an exchange. By default, it's a plain GET with a short text as its response.
     public init(
         _ method: HTTPMethod = .get, _ url: String = "https://conformance.example/v1/a", headers: HTTPHeaders = [:],
-        body: LawBody = .none, isStreamed: Bool = false, timeout: Duration? = nil, deadline: Duration? = nil,
-        priority: RequestPriority? = nil, isTagged: Bool = false, tags: [LawTag] = [], isRefused: Bool = false,
+        body: LawBody = .none, isStreamed: Bool = false, isSaved: Bool = false, timeout: Duration? = nil,
+        deadline: Duration? = nil, priority: RequestPriority? = nil, isTagged: Bool = false, tags: [LawTag] = [],
+        isRefused: Bool = false,
         isStrict: Bool = false, isDropped: Bool = false, isRepeated: Bool = false,
         cancellation: Cancellation? = nil, replies: [LawReply] = [LawReply()]
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.isStreamed, self.timeout, self.deadline, self.priority) = (isStreamed, timeout, deadline, priority)
         (self.isTagged, self.tags, self.isRefused, self.isStrict) = (isTagged, tags, isRefused, isStrict)
-        (self.isDropped, self.isRepeated) = (isDropped, isRepeated)
+        (self.isSaved, self.isDropped, self.isRepeated) = (isSaved, isDropped, isRepeated)
         (self.cancellation, self.replies) = (cancellation, replies)
     }
 
@@ -137,6 +140,7 @@ extension LawExchange: CustomStringConvertible {
         if !headers.isEmpty { parts.append("headers: \(LawCode.headers(headers))") }
         if body != .none { parts.append("body: \(body.code)") }
         if isStreamed { parts.append("isStreamed: true") }
+        if isSaved { parts.append("isSaved: true") }
         if let timeout { parts.append("timeout: \(LawCode.duration(timeout))") }
         if let deadline { parts.append("deadline: \(LawCode.duration(deadline))") }
         if let priority { parts.append("priority: .\(priority)") }

@@ -33,6 +33,7 @@ final class LawProbe: Filter {
         let number = call.state.withLock { state in
             let send = LawTrace.Send(
                 http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
+                isSaved: exchange.delivery == .file(call.file),
                 priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
                 tags: call.exchange.tags.map { $0.read(exchange.tags) },
                 isTrusted: exchange.isTrusted, users: exchange.userMarks,

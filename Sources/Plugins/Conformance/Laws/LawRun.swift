@@ -112,6 +112,7 @@ final class LawRun: Sendable {
     }
 
     private static func outcome(of call: LawCall, on agent: NetworkAgent) async -> LawTrace.Outcome {
+        defer { if call.exchange.isSaved { try? FileManager.default.removeItem(at: call.file) } }
         do {
             let response = try await agent.send(LawRequest(call), options: CallOptions()).value
             var result = LawTrace.Response(
@@ -121,6 +122,7 @@ final class LawRun: Sendable {
             if call.exchange.isStreamed, !call.exchange.isDropped {
                 result.body = try await call.read(response.body)
             }
+            if let file = response.body.file { result.body = try Data(contentsOf: file) }
             return .response(result)
         } catch { return .failure(error) }
     }
@@ -161,6 +163,8 @@ final class LawCall: Sendable {
     }
 
     let exchange: LawExchange
+    /// The file for a response that is saved.
+    let file = FileManager.default.temporaryDirectory.appending(path: "errand-law-\(UUID().uuidString)")
     let state = Mutex(State())
     let references = Mutex(References())
     /// Opens when the caller has received the first chunk.
@@ -312,7 +316,9 @@ struct LawRequest: Request {
     var method: HTTPMethod { call.exchange.method }
     var path: String { call.exchange.url }
     var headers: HTTPHeaders { call.exchange.headers }
-    var delivery: BodyDelivery { call.exchange.isStreamed ? .stream : .data }
+    var delivery: BodyDelivery {
+        call.exchange.isStreamed ? .stream : call.exchange.isSaved ? .file(call.file) : .data
+    }
     var timeout: Duration? { call.exchange.timeout }
     var deadline: Duration? { call.exchange.deadline }
     var priority: RequestPriority? { call.exchange.priority }
@@ -324,6 +330,9 @@ struct LawRequest: Request {
 }
 
 final class LawSource: HTTPBodySource {
+    /// How long a body that arrives in pieces is late.
+    static let arrivalDelay = Duration.milliseconds(400)
+
     private let pieces: [Data]
     private let firstCount: Int
     private let failure: ErrandError.Code?
@@ -333,9 +342,6 @@ final class LawSource: HTTPBodySource {
     private let isSlow: Bool
     private let clock: LawClock?
     private let index = Atomic(0)
-
-    /// How long a body that arrives in pieces is late.
-    static let arrivalDelay = Duration.milliseconds(400)
 
     init(
         _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,

@@ -39,7 +39,8 @@ final class LawServer: ConnectingTransport {
             send.http = request
             send.timeout = options.timeout
             send.priority = options.priority
-            send.isStreamed = options.delivery == .stream
+            // The core receives a body that is saved as a stream.
+            send.isStreamed = options.delivery == .stream && !send.isSaved
         }
         call.note { $0.isReached = true }
         let isCounted = !exchange.isStreamed
@@ -72,7 +73,6 @@ final class LawServer: ConnectingTransport {
         return response
     }
 
-    /// Streams the body if the caller does, or if the transport returns the head first because its status may decide.
     /// Responds to a request that the filter created. The response is a token, because many of these requests ask for
     /// one.
     private func respondToOwn(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -90,6 +90,7 @@ final class LawServer: ConnectingTransport {
         return number
     }
 
+    /// Streams the body if the caller does, or if the transport returns the head first because its status may decide.
     private func body(of reply: LawReply, for call: LawCall, isCollected: Bool) -> HTTPBody {
         let isStreamed = call.exchange.isStreamed
         switch reply.body {

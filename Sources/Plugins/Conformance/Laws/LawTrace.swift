@@ -8,6 +8,7 @@ struct LawTrace: Sendable {
         var body: Data?
         var timeout: Duration
         var isStreamed: Bool
+        var isSaved = false
         var priority: RequestPriority
         var hasTag: Bool
         /// The values of the exchange's own tags.
@@ -22,15 +23,14 @@ struct LawTrace: Sendable {
         /// Whether the request belongs to detached work, such as the refresh of a stored response.
         var isDetached = false
         var failure: String?
-        var begin = Moment()
         /// The status of the response. `nil` if the request failed, or hasn't ended yet.
         var status: Int?
+        var begin = Moment()
         var end = Moment()
 
         var origin: String {
             "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
         }
-        /// The parts of the request that a server can distinguish.
         /// Whether the server can have processed the request. It hasn't if it couldn't be reached, or if it refused the
         /// request.
         var mayBeProcessed: Bool {
@@ -40,6 +40,7 @@ struct LawTrace: Sendable {
         var hasFailed: Bool { failure != nil || (status ?? 0) >= 500 }
         var hasKey: Bool { http.headers.contains(.idempotencyKey) }
         var ending: String { failure ?? status.map { "status \($0)" } ?? "no response" }
+        /// The parts of the request that a server can distinguish.
         var image: String {
             let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
             let text = body.map { String(validating: $0, as: UTF8.self) ?? "\(Array($0))" } ?? ""

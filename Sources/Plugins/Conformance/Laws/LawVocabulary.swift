@@ -193,6 +193,7 @@ extension LawExchange {
             replies[0].headers[.contentType] =
                 isText ? LawVocabulary.type(of: text, &random) : "application/octet-stream"
         }
+        isSaved = !isStreamed && random.isTrue(0.1)
     }
 
     /// Returns a call, sometimes after a successful call to the same URL.
@@ -279,6 +280,7 @@ extension LawExchange {
         add { $0.url = plain.url }
         add { $0.method = .get }
         add { $0.isStreamed = false }
+        add { $0.isSaved = false }
         add { $0.timeout = nil }
         add { $0.deadline = nil }
         add { $0.priority = nil }
@@ -450,6 +452,7 @@ extension LawExchange {
             }
             if sample.url != plain.url { url = sample.url }
             isStrict = isStrict || sample.isStrict
+            isSaved = isSaved || sample.isSaved && !isStreamed
         }
         defer {
             // Without the filter, this body can't be sent again.
