@@ -48,21 +48,23 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - make: Creates a filter without shared state.
     ///   - effects: The changes that the filter makes on purpose. By default, they're derived from its traits.
+    ///   - samples: Exchanges to which the filter reacts. They declare the origins that the filter knows. Defaults to
+    ///     an empty list.
     ///   - another: Creates the same filter for another user. By default, the filter has no user.
     ///   - exchanges: The consecutive calls. A law that compares calls needs two.
     public func check(
         _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
-        another: (@Sendable () throws -> any Filter)? = nil, _ exchanges: LawExchange...
+        samples: [LawExchange] = [], another: (@Sendable () throws -> any Filter)? = nil, _ exchanges: LawExchange...
     ) async throws {
-        try await check(make, effects: effects, another: another, all: exchanges)
+        try await check(make, effects: effects, samples: samples, another: another, all: exchanges)
     }
 
     package func check(
         _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [],
-        another: (@Sendable () throws -> any Filter)? = nil, all exchanges: [LawExchange]
+        samples: [LawExchange] = [], another: (@Sendable () throws -> any Filter)? = nil, all exchanges: [LawExchange]
     ) async throws {
         let filters = FilterBench(make: make, secrets: [], gracePeriod: .seconds(5))
-        let bench = LawBench(filters: filters, effects: effects, another: another)
+        let bench = LawBench(filters: filters, effects: effects, another: another, samples: samples)
         guard let violation = try await confirmed(bench, exchanges) else { return }
         throw ConformanceFailure(expected: violation.expected, came: violation.came).named(name)
     }
@@ -194,8 +196,11 @@ extension FilterLaw: RandomLaw {
         }
     }
 
-    func arguments(_ bench: LawBench) throws -> String {
-        "{ \(type(of: try bench.filters.make()))() }" + (bench.effects.isEmpty ? "" : ", effects: effects")
-            + (bench.another == nil ? "" : ", another: another")
+    func arguments(_ bench: LawBench) throws -> [String] {
+        var parts = [LawCode.creation(of: try bench.filters.make())]
+        if !bench.effects.isEmpty { parts.append("effects: [\(LawCode.list(bench.effects))]") }
+        if !bench.samples.isEmpty { parts.append("samples: [\(LawCode.list(bench.samples))]") }
+        if let another = bench.another { parts.append("another: \(LawCode.creation(of: try another()))") }
+        return parts
     }
 }

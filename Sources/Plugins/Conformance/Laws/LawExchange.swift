@@ -191,7 +191,25 @@ enum LawCode {
         guard let first = text.first, text.utf8.count > 100, text.allSatisfy({ $0 == first }) else {
             return text.debugDescription
         }
-        return "String(repeating: \"\(first)\", count: \(text.count))"
+        return "String(repeating: \(String(first).debugDescription), count: \(text.count))"
+    }
+
+    /// Returns a closure that creates a plugin of the same type. The suite doesn't know the initializer's arguments, so
+    /// a comment takes their place.
+    static func creation(of plugin: Any) -> String {
+        let hasProperties = !Mirror(reflecting: plugin).children.isEmpty
+        return "{ \(name(of: type(of: plugin)))(\(hasProperties ? "/* arguments as in your test */" : "")) }"
+    }
+
+    /// Returns a type's name, with the types in which it's nested.
+    static func name(of type: Any.Type) -> String {
+        let full = String(reflecting: type)
+        let isLocal = full.contains("(") || !full.contains(".")
+        return isLocal ? "\(type)" : full.split(separator: ".").dropFirst().joined(separator: ".")
+    }
+
+    static func list(_ elements: [some CustomStringConvertible]) -> String {
+        elements.map(\.description).joined(separator: ", ")
     }
 
     static func list(_ texts: [String]) -> String { "[\(texts.map(text).joined(separator: ", "))]" }

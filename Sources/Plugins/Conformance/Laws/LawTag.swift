@@ -16,9 +16,7 @@ public struct LawTag: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a tag from a key and its value.
     public init<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) {
-        let full = String(reflecting: key)
-        let isNested = full.contains(".") && !full.contains("(")
-        name = isNested ? full.split(separator: ".").dropFirst().joined(separator: ".") : "\(key)"
+        name = LawCode.name(of: key)
         self.value = Self.code(value)
         add = { $0[key] = value }
         read = { Self.code($0[key]) }

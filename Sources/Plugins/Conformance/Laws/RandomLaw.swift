@@ -25,8 +25,8 @@ protocol RandomLaw: Sendable {
     /// The result sometimes resembles samples of the plugin's author.
     func mixed(_ exchanges: [Exchange], _ bench: Bench, _ random: inout LawRandom) -> [Exchange]
     func isExcused(_ exchange: Exchange, by bench: Bench) -> Bool
-    /// As written in a test, before the exchanges.
-    func arguments(_ bench: Bench) throws -> String
+    /// As written in a test, before the exchanges: the plugin, and each argument that has an effect on the law.
+    func arguments(_ bench: Bench) throws -> [String]
 }
 
 /// Limits the search for simpler exchanges.
@@ -71,17 +71,21 @@ extension RandomLaw {
         _ bench: Bench, _ exchanges: [Exchange], _ violation: LawViolation, _ options: LawOptions
     ) async throws -> ConformanceFailure {
         let (smallest, violation) = try await shrunk(bench, exchanges, violation)
-        let list = smallest.map { "        \($0)" }.joined(separator: ",\n")
-        let test = """
-            @Test func keepsLaw() async throws {
-                try await \(check)(
-                    \(try arguments(bench)),
-            \(list))
-            }
-            """
         return ConformanceFailure(
             expected: violation.expected, came: violation.came,
-            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
+            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(try test(bench, smallest))\n")
+    }
+
+    /// Returns a test that repeats the exchanges. It compiles, once the arguments that the suite doesn't know are added
+    /// in place of comments.
+    func test(_ bench: Bench, _ exchanges: [Exchange]) throws -> String {
+        let parts = try arguments(bench) + exchanges.map { "\($0)" }
+        return """
+            @Test func keepsLaw() async throws {
+                try await \(check)(
+            \(parts.map { "        \($0)" }.joined(separator: ",\n")))
+            }
+            """
     }
 
     private func shrunk(

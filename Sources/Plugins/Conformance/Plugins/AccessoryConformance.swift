@@ -19,45 +19,36 @@ public enum AccessoryConformance {
     ///
     /// - Parameters:
     ///   - make: Creates an accessory. The accessory must not share state with other accessories.
-    ///   - output: Returns the accessory's output so far, to check it for secrets. Defaults to an empty text.
+    ///   - effects: What the accessory does to calls on purpose. Defaults to an empty list: it only observes.
+    ///   - output: Returns the accessory's output so far, to check it for secrets. By default, it has no output.
     ///   - outcomes: Returns a text that describes what the accessory has done at the ends of calls, such as the number
-    ///     of sign-outs. It must not depend on the number of attempts of a call. Defaults to an empty text.
+    ///     of sign-outs. It must not depend on the number of attempts of a call. By default, there are no outcomes.
     ///   - attach: Gives the accessory its agent. Pass it if the accessory sends requests with the agent that it
-    ///     observes. By default, it does nothing.
+    ///     observes. By default, the accessory doesn't get an agent.
     ///   - laws: How thoroughly to test laws. Defaults to a hundred rounds, and at most a minute for all laws.
     ///   - limitations: Cases that don't apply, created with ``KnownLimitation/named(_:because:)``. They are skipped,
     ///     but stay in the list.
     ///   - limit: The time limit of a case. If a case takes longer, it fails. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may stay in memory after the call. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
-        for make: @escaping @Sendable () throws -> Subject,
-        output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        outcomes: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        attach: @escaping @Sendable (Subject, NetworkAgent) -> Void = { _, _ in },
+        for make: @escaping @Sendable () throws -> Subject, effects: [AccessoryEffect] = [],
+        output: (@Sendable (Subject) async throws -> String)? = nil,
+        outcomes: (@Sendable (Subject) async throws -> String)? = nil,
+        attach: (@Sendable (Subject, NetworkAgent) -> Void)? = nil,
         laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
-        var bench = AccessoryBench(
-            make: {
-                let subject = try make()
-                return (subject, { try await output(subject) })
-            }, gracePeriod: gracePeriod)
-        bench.attach = { accessory, agent in (accessory as? Subject).map { attach($0, agent) } }
-        bench.outcomes = { accessory in
-            guard let subject = accessory as? Subject else { return "" }
-            return try await outcomes(subject)
-        }
+        let bench = AccessoryBench(
+            make, effects: effects, output: output, outcomes: outcomes, attach: attach, gracePeriod: gracePeriod)
         let cases = AccessoryDraft.all.map { draft in
-            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { [bench] in
-                try await draft.body(bench)
-            }
+            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { try await draft.body(bench) }
         }
         let all = laws.rounds > 0 ? AccessoryLaw.all : []
         return
             (cases
             + all.map { law in
-                PluginConformanceCase(name: law.name, limitation: nil, limit: limit) { [bench] in
+                PluginConformanceCase(name: law.name, limitation: nil, limit: limit) {
                     try await law.search(bench, laws)
                 }
             }).excusing(limitations, within: limit)
@@ -75,10 +66,47 @@ struct AccessoryDraft: Sendable {
 
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
-    let gracePeriod: Duration
-    var attach: @Sendable (any Accessory, NetworkAgent) -> Void = { _, _ in }
+    let effects: [AccessoryEffect]
+    let attach: @Sendable (any Accessory, NetworkAgent) -> Void
     /// Returns a text that describes what the accessory has done at the ends of calls.
-    var outcomes: @Sendable (any Accessory) async throws -> String = { _ in "" }
+    let outcomes: @Sendable (any Accessory) async throws -> String
+    /// The author's arguments, as written in a test that repeats a failure.
+    let arguments: [(name: String, code: String)]
+    let gracePeriod: Duration
+
+    init<Subject: Accessory>(
+        _ make: @escaping @Sendable () throws -> Subject, effects: [AccessoryEffect],
+        output: (@Sendable (Subject) async throws -> String)?,
+        outcomes: (@Sendable (Subject) async throws -> String)?,
+        attach: (@Sendable (Subject, NetworkAgent) -> Void)?, gracePeriod: Duration
+    ) {
+        self.make = {
+            let subject = try make()
+            return (subject, { try await output?(subject) ?? "" })
+        }
+        self.attach = { accessory, agent in (accessory as? Subject).map { attach?($0, agent) } }
+        self.outcomes = { accessory in
+            guard let subject = accessory as? Subject else { return "" }
+            return try await outcomes?(subject) ?? ""
+        }
+        var arguments: [(name: String, code: String)] = []
+        if !effects.isEmpty {
+            arguments.append(("effects", "[\(effects.map { ".\($0)" }.joined(separator: ", "))]"))
+        }
+        if output != nil { arguments.append(("output", "{ _ in \"\" /* as in your test */ }")) }
+        if outcomes != nil { arguments.append(("outcomes", "{ _ in \"\" /* as in your test */ }")) }
+        if attach != nil { arguments.append(("attach", "{ _, _ in /* as in your test */ }")) }
+        (self.effects, self.arguments, self.gracePeriod) = (effects, arguments, gracePeriod)
+    }
+
+    /// Returns whether a call ended as expected. An accessory that cancels calls may have cancelled it.
+    func isExpected(_ end: String, _ expected: String) -> Bool {
+        end == expected || effects.contains(.cancels) && ["cancelled", "CancellationError"].contains(end)
+    }
+
+    func expectEnd(_ end: String, _ expected: String, _ what: String) throws {
+        if !isExpected(end, expected) { try filters.equal(end, expected, what) }
+    }
 
     /// A bench that provides agents and checks. Its filter passes every request on unchanged.
     var filters: FilterBench {

@@ -47,13 +47,18 @@ public struct TransportLaw: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport without connections or shared state.
+    ///   - relay: Creates a relay to the server at a port, as in
+    ///     ``TransportConformance/laws(for:through:effects:laws:knownLimitations:within:)``. By default, the transport
+    ///     connects to the server.
     ///   - effects: What the transport does on purpose.
     ///   - exchanges: The exchanges. A law that compares exchanges needs two.
     public func check(
-        _ make: @escaping @Sendable () throws -> any Transport, effects: [TransportEffect] = [],
+        _ make: @escaping @Sendable () throws -> any Transport,
+        through relay: (@Sendable (_ port: Int) throws -> any WireRelay)? = nil, effects: [TransportEffect] = [],
         _ exchanges: WireExchange...
     ) async throws {
-        guard let violation = try await confirmed(WireBench(make: make, effects: effects), exchanges) else { return }
+        let bench = WireBench(make: make, effects: effects, relay: relay)
+        guard let violation = try await confirmed(bench, exchanges) else { return }
         throw ConformanceFailure(expected: violation.expected, came: violation.came).named(name)
     }
 }
@@ -103,8 +108,12 @@ extension TransportLaw: RandomLaw {
         exchange.isExcused(by: bench.limitations)
     }
 
-    func arguments(_ bench: WireBench) throws -> String {
-        "{ \(type(of: try bench.make()))() }"
-            + (bench.effects.isEmpty ? "" : ", effects: [\(bench.effects.map { ".\($0)" }.joined(separator: ", "))]")
+    func arguments(_ bench: WireBench) throws -> [String] {
+        var parts = [LawCode.creation(of: try bench.make())]
+        if bench.relay != nil { parts.append("through: { port in try MyRelay(to: port) }") }
+        if !bench.effects.isEmpty {
+            parts.append("effects: [\(bench.effects.map { ".\($0)" }.joined(separator: ", "))]")
+        }
+        return parts
     }
 }
