@@ -89,10 +89,7 @@ private struct TokenHeader: Filter {
 
 private func closureCases() -> [PluginConformanceCase] {
     FilterConformance.closureCases(for: { closure in
-        TokenHeader(token: {
-            try await closure()
-            return "token"
-        })
+        TokenHeader(token: { "token-\(try await closure())" })
     })
 }
 

@@ -25,9 +25,12 @@ struct DeclaredTransportTests {
 
     @Test("cases about concurrent requests refuse a transport that orders requests without declaring it")
     func undeclared() async throws {
-        let declared = Set(Self.cases([.ordersRequests]) { OrderedTransport() }.map(\.name))
-        let cases = TransportConformance.cases(for: { OrderedTransport() }, laws: .off, within: .seconds(5))
-            .filter { !declared.contains($0.name) }
+        func all(_ effects: [TransportEffect]) -> [ConformanceCase] {
+            TransportConformance.cases(
+                for: { OrderedTransport() }, effects: effects, laws: .off, within: .seconds(5))
+        }
+        let declared = Set(all([.ordersRequests]).map(\.name))
+        let cases = all([]).filter { !declared.contains($0.name) }
         #expect(cases.count == 2)
         for each in cases { await #expect(throws: ConformanceFailure.self) { try await each.run() } }
     }

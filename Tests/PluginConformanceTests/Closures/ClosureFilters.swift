@@ -48,7 +48,7 @@ final class SharedToken: Filter {
             if form != .keepsFailure { task.withLock { if $0 == shared { $0 = nil } } }
         }
         if form == .ignoresCancellation { return try await shared.value }
-        return try await cancellableValue(of: shared)
+        return try await valueUnlessCancelled(of: shared)
     }
 
     private func withoutTask() async throws -> String {
@@ -68,18 +68,6 @@ final class SharedToken: Filter {
             throw error
         }
         return "token"
-    }
-
-    /// Returns the task's value, or throws when the caller is cancelled. The task continues for other calls.
-    private func cancellableValue(of task: Task<String, any Error>) async throws -> String {
-        let (stream, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
-        let waiter = Task {
-            do { continuation.yield(try await task.value) } catch { continuation.finish(throwing: error) }
-            continuation.finish()
-        }
-        defer { waiter.cancel() }
-        for try await token in stream { return token }
-        throw CancellationError()
     }
 }
 
