@@ -75,9 +75,9 @@ public struct FilterEffect: Sendable, Hashable {
     /// The filter can repeat requests with these methods. Without methods, it can repeat all requests.
     ///
     /// A request that isn't idempotent, such as a POST, may only be repeated if the server can't have processed it, or
-    /// if all attempts have the same `Idempotency-Key`. The server hasn't processed a request if it couldn't be reached,
-    /// or if it responded with a status from 400 to 499 other than 408. After any other outcome, for example a lost
-    /// connection or a 503, a second request can place a second order. A filter that nevertheless repeats such
+    /// if all attempts have the same `Idempotency-Key`. The server hasn't processed a request if it couldn't be
+    /// reached, or if it responded with a status from 400 to 499 other than 408. After any other outcome, for example a
+    /// lost connection or a 503, a second request can place a second order. A filter that nevertheless repeats such
     /// requests has to declare `evenIfReceived`.
     ///
     /// - Parameters:

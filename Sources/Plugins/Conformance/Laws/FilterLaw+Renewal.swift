@@ -93,7 +93,8 @@ struct Renewal {
         return isRefusal && own.status != 401 ? [own.status, 401] : [401]
     }
 
-    /// Whether there is too much work in each of three rounds. On a busy machine, a call can come too late for a renewal.
+    /// Whether there is too much work in each of three rounds. On a busy machine, a call can come too late for a
+    /// renewal.
     private func excess(over most: Int, _ work: () async throws -> Int) async throws -> Bool {
         for _ in 0..<3 where try await work() <= most { return false }
         return true
