@@ -110,7 +110,10 @@ struct ResponseHead: ~Copyable {
         var next = errand_field()
         while block.next(from: &offset, &next) {
             if next.is_continuation != 0 {
-                if let last = fields.indices.last { fields[last].value += " " + value(next) }
+                if let last = fields.indices.last {
+                    let rest = value(next)
+                    fields[last].value = fields[last].value.isEmpty ? rest : "\(fields[last].value) \(rest)"
+                }
                 continue
             }
             if next.name_count == Self.contentEncodingBytes { mayBeCoded = true }
