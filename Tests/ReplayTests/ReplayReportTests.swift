@@ -137,4 +137,53 @@ struct ReplayReportTests {
         let file = try JSONDecoder().decode(HARFile.self, from: har)
         #expect(file.log.entries.map(\.response.status) == [0, 200])
     }
+
+    @Test("cookies of a response that an archive contains only in its list of cookies are replayed")
+    func listedCookies() async throws {
+        let list = #"""
+            [{"name":"sid","value":"a=b","path":"/","domain":".example.com","expires":"2026-01-02T03:04:05.678Z",\#
+            "httpOnly":true,"secure":true,"sameSite":"Lax","comment":""},{"name":"b","value":"2","expires":null},\#
+            {"name":"c","value":"3","expires":"soon","httpOnly":false},{"name":"bad\n","value":"4"},\#
+            {"name":"d","value":"5","expires":-1,"secure":null},{"value":"6"},{"name":"e;f","value":"7"}]
+            """#
+        func cookies(_ headers: [(String, String)], _ list: String = list) async throws -> [String] {
+            let whole = String(
+                decoding: archive(entry("\(site)/a", headers: headers, content: text("ok"))), as: UTF8.self)
+            let parts = whole.components(separatedBy: #""cookies":[]"#)
+            #expect(parts.count == 3)
+            let data = Data("\(parts[0])\"cookies\":[]\(parts[1])\"cookies\":\(list)\(parts[2])".utf8)
+            let response = try await agent(try ReplayTransport(har: data)).send(Raw(path: "a")).value
+            return response.headers.values(of: .setCookie)
+        }
+        #expect(
+            try await cookies([]) == [
+                "sid=a=b; Path=/; Domain=.example.com; Expires=Fri, 02 Jan 2026 03:04:05 GMT; Secure; HttpOnly; SameSite=Lax",
+                "b=2", "c=3", "d=5",
+            ])
+        #expect(try await cookies([("Set-Cookie", "sid=1")]) == ["sid=1"])
+        for other in ["null", "{}", "7", "[null,7,[]]", #"[{"name":null}]"#] {
+            #expect(try await cookies([], other).isEmpty, "\(other)")
+        }
+    }
+
+    @Test("the parts of a recorded form match although their fields were folded")
+    func foldedParts() async throws {
+        let folded =
+            #"--b\r\nContent-Disposition: form-data;\r\n name=\"a\";\r\n\tfilename=\"x.txt\"\r\n"#
+            + #"Content-Type: text/plain\r\n\r\n1\r\n--b--\r\n"#
+        let post = #"{"mimeType":"multipart/form-data; boundary=b","text":"\#(folded)"}"#
+        func send(_ name: String) async throws -> String {
+            let replay = try ReplayTransport(
+                har: archive(entry("POST", "\(site)/a", post: post, content: text("ok"))),
+                matching: ReplayMatching(body: true))
+            let form = """
+                --c\r\nContent-Disposition: form-data; name="\(name)"; filename="x.txt"\r\nContent-Type: text/plain\r\n\r\n\
+                1\r\n--c--\r\n
+                """
+            let body = RequestBody.text(form, contentType: "multipart/form-data; boundary=c")
+            return try await agent(replay).send(Raw(path: "a", method: .post, body: body)).value.text()
+        }
+        #expect(try await send("a") == "ok")
+        await #expect(throws: ReplayError.self) { try await send("b") }
+    }
 }

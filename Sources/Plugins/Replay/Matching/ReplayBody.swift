@@ -125,8 +125,13 @@ struct ReplayPart: Sendable {
             var line = rest[..<end]
             rest = rest[(end + 1)...]
             if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            if line.isEmpty { break }
+            guard let first = line.first else { break }
             let text = String(decoding: line, as: UTF8.self)
+            // A folded line continues the field (RFC 5322, section 2.2.3).
+            if ASCII.isBlank(first), let last = fields.indices.last {
+                fields[last].value += " " + ASCII.trimmed(text[...])
+                continue
+            }
             let name = text.prefix { $0 != ":" }
             let value = String(ASCII.trimmed(text[name.endIndex...].dropFirst()))
             fields.append((ASCII.trimmed(name).lowercased(), value))

@@ -104,8 +104,10 @@ extension HAREntry {
 
     private mutating func readResponse(_ reader: inout JSONReader) throws(HARError) {
         var entry = self
+        var cookies: [HARCookie] = []
         try reader.objectOrNull { (reader, name) throws(HARError) in
             switch name {
+            case "cookies": cookies = try HARCookie.list(&reader)
             case "status":
                 // Some programs write a text or null for a request without a response.
                 let status = try reader.number() ?? 0
@@ -120,6 +122,10 @@ extension HAREntry {
             case "_error", "_failureText": try entry.readError(&reader)
             default: try reader.skipValue()
             }
+        }
+        // Some programs record cookies only in this list.
+        if !entry.headers.contains(.setCookie) {
+            for cookie in cookies { if let field = cookie.field { entry.headers.add(.setCookie, field) } }
         }
         self = entry
     }
