@@ -20,8 +20,10 @@ struct LenientDecoder: BodyDecoder {
 nonisolated enum LenientValue: Decodable {
     case null
     case boolean(Bool)
-    case integer(Int64)
-    case number(Double)
+    /// A number with all its digits.
+    case number(Decimal)
+    /// A number beyond the range of `Decimal`.
+    case outsized(Double)
     case text(String)
     case list([LenientValue])
     case object([String: LenientValue])
@@ -32,10 +34,10 @@ nonisolated enum LenientValue: Decodable {
             self = .null
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Double.self) {
+        } else if let value = try? container.decode(Decimal.self) {
             self = .number(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .outsized(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .boolean(value)
         } else if let value = try? container.decode([LenientValue].self) {
@@ -49,11 +51,18 @@ nonisolated enum LenientValue: Decodable {
     var text: String? {
         switch self {
         case .text(let text): text
-        case .integer(let number): "\(number)"
         case .number(let number): "\(number)"
+        case .outsized(let number): "\(number)"
         case .boolean(let value): "\(value)"
         default: nil
         }
+    }
+
+    /// The text of a number, or of a string that contains only a number. A Boolean is 1 or 0.
+    var digits: String? {
+        if case .boolean(let value) = self { return value ? "1" : "0" }
+        guard let text, text.utf8.allSatisfy("0123456789+-.eE".utf8.contains), Double(text) != nil else { return nil }
+        return text
     }
 }
 
@@ -81,15 +90,11 @@ nonisolated extension Bool: LenientScalar {
 
 nonisolated extension LenientScalar where Self: FixedWidthInteger {
     init?(_ value: LenientValue) {
-        if case .boolean(let flag) = value {
-            self = flag ? 1 : 0
-        } else if case .integer(let number) = value, let number = Self(exactly: number) {
-            self = number
-        } else if let text = value.text, let number = Self(text) ?? Double(text).flatMap({ Self(exactly: $0) }) {
-            self = number
-        } else {
+        // A `Double` would round long numbers.
+        guard let digits = value.digits, let number = Self(digits) ?? Decimal(value).flatMap({ Self("\($0)") }) else {
             return nil
         }
+        self = number
     }
 }
 
@@ -106,7 +111,7 @@ nonisolated extension UInt64: LenientScalar {}
 
 nonisolated extension Double: LenientScalar {
     init?(_ value: LenientValue) {
-        guard let text = value.text, let number = Double(text) else { return nil }
+        guard let digits = value.digits, let number = Double(digits) else { return nil }
         self = number
     }
 }
@@ -120,7 +125,7 @@ nonisolated extension Float: LenientScalar {
 
 nonisolated extension Decimal: LenientScalar {
     init?(_ value: LenientValue) {
-        guard let text = value.text, let number = Decimal(string: text) else { return nil }
+        guard let digits = value.digits, let number = Decimal(string: digits) else { return nil }
         self = number
     }
 }
@@ -135,6 +140,7 @@ nonisolated extension URL: LenientScalar {
 nonisolated extension Date: LenientScalar {
     /// Accepts seconds since 1970, or ISO 8601 text.
     init?(_ value: LenientValue) {
+        if case .boolean = value { return nil }
         if let seconds = Double(value) {
             self.init(timeIntervalSince1970: seconds)
         } else if let date = value.text.flatMap({ try? Date($0, strategy: .iso8601) }) {

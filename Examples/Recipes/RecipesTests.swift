@@ -46,6 +46,30 @@ struct RecipesTests {
         #expect(try decode(Date.self, #""2023-11-14T22:13:20Z""#) == Date(timeIntervalSince1970: 1_700_000_000))
     }
 
+    @Test("a lenient decoder keeps all digits of a number, and never reads another number")
+    func digits() throws {
+        #expect(
+            try decode([String].self, "[234782649242226688,18446744073709551615,12345678901234567.89,0.1,1e2,589.68]")
+                == ["234782649242226688", "18446744073709551615", "12345678901234567.89", "0.1", "100", "589.68"])
+        #expect(
+            try decode([UInt64].self, #"[18446744073709551615,"18446744073709551615","9999999999999999999.0",1e3]"#)
+                == [.max, .max, 9_999_999_999_999_999_999, 1000])
+        #expect(try decode([Int64].self, #"["9007199254740993.0",9007199254740993.0]"#) == [1 << 53 + 1, 1 << 53 + 1])
+        #expect(
+            try decode([Decimal].self, #"[12345678901234567.89,"12345678901234567.89"]"#)
+                == Array(repeating: try #require(Decimal(string: "12345678901234567.89")), count: 2))
+        #expect(try decode([Double].self, #"[1e300,"1e300",0.1,true]"#) == [1e300, 1e300, 0.1, 1])
+        #expect(throws: DecodingError.self) { try decode(Date.self, "true") }
+        for text in ["[\"7 apples\"]", "[\"0x10\"]", "[\"\"]", "[\"1,5\"]", "[\"nan\"]", "[\" 7\"]"] {
+            #expect(throws: DecodingError.self, "\(text)") { try decode([Decimal].self, text) }
+            #expect(throws: DecodingError.self, "\(text)") { try decode([Int].self, text) }
+            #expect(throws: DecodingError.self, "\(text)") { try decode([Double].self, text) }
+        }
+        for text in ["[9999999999999999999]", "[0.5]", #"["1e30"]"#, "[1e300]"] {
+            #expect(throws: DecodingError.self, "\(text)") { try decode([Int64].self, text) }
+        }
+    }
+
     @Test("a missing value, or an invalid number, is an error with its place")
     func strict() throws {
         for text in [#"{"name":"x"}"#, #"{"count":"many"}"#, #"{"count":null}"#, #"{"count":300}"#, #"{"count":{}}"#] {
