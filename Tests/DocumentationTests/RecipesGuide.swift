@@ -62,6 +62,25 @@ struct SignedIn: Filter {
     }
 }
 
+nonisolated struct Known<Element: Decodable & Sendable>: Decodable, Sendable {
+    let elements: [Element]
+
+    init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        var elements: [Element] = []
+        while !list.isAtEnd {
+            let value = try list.superDecoder()  // moves to the next element, even if this one fails
+            if let element = try? Element(from: value) { elements.append(element) }
+        }
+        self.elements = elements
+    }
+}
+
+nonisolated struct Trip: Decodable, Sendable {
+    enum Service: String, Decodable, Sendable { case bus, train }
+    let services: Known<Service>
+}
+
 struct PropertyLists: BodyDecoder {
     var contentTypes: ContentTypes { ["application/x-plist", "text/xml"] }
 
