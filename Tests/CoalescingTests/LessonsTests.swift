@@ -59,4 +59,28 @@ import Testing
         }
         #expect(try await agent.text("z").hasSuffix("/z none"))
     }
+
+    @Test("a request that is cancelled before or after it joins an exchange ends at once, and the exchange goes on")
+    func cancelledJoiners() async throws {
+        let (service, recorder) = (Service(), RecordingAccessory())
+        let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
+        let first = agent.start(Call<String>(.get, "x"))
+        try await service.gate.reached()
+        let second = agent.start(Call<String>(.get, "x"))
+        try await recorder.joined(by: 1)
+        second.cancel()
+        let late = Task {
+            // The task is cancelled before it sends.
+            while !Task.isCancelled { await Task.yield() }
+            return try await agent.text()
+        }
+        late.cancel()
+        for error in [
+            await #expect(throws: ErrandError.self, performing: { try await second.value }),
+            await #expect(throws: ErrandError.self, performing: { try await late.value }),
+        ] { #expect(error?.isCancelled == true) }
+        #expect(first.isRunning && service.exchanges == 1)
+        service.gate.open()
+        #expect(try await first.value.value == "1 /x none")
+    }
 }

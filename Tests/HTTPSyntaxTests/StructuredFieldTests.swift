@@ -215,4 +215,15 @@ import Testing
             _ = try? Item(parsing: text)
         }
     }
+
+    @Test("a decimal is rounded before its digits are counted, and keeps zeros after its point")
+    func decimals() {
+        for (value, text) in [
+            (999_999_999_999.1, "999999999999.1"), (-999_999_999_999.1, "-999999999999.1"), (0.01, "0.01"),
+            (0.021, "0.021"), (-0.001, "-0.001"), (1, "1.0"), (-0.0, "0.0"), (0.0004, "0.0"),
+        ] { #expect(StructuredField.Decimal(value)?.description == text) }
+        for value in [999_999_999_999.9996, -999_999_999_999.9996, 1e12, -1e12, .infinity, .nan] {
+            #expect(StructuredField.Decimal(value) == nil, "\(value)")
+        }
+    }
 }

@@ -129,6 +129,17 @@ import Testing
         }
     }
 
+    @Test("a host with other dots or digits is the address that it maps to", .enabled(if: hasTable))
+    func mappedAddresses() throws {
+        for name in ["127。0。0。1", "127．0．0．1", "127｡0｡0｡1", "%31%32%37%E3%80%820%E3%80%820.1", "①27。0。0。1", "127。1"] {
+            #expect(try resolved("//\(name)/x") == "https://127.0.0.1/x", "\(name)")
+        }
+        for name in ["256。1。1。1", "1。2。3。4。5", "0x。"] {
+            let host = try? resolved("//\(name)/")
+            #expect(host == nil || host == "https://0.0.0.0/", "\(name)")
+        }
+    }
+
     @Test("without a table, such a host is refused, but not a name in Punycode")
     func noTable() throws {
         let base = try #require(URL(string: "https://e.com/a"))

@@ -177,7 +177,7 @@ struct DecodingLessonsTests {
         "unpaired surrogates and pairs in the wrong order are errors everywhere",
         arguments: [
             #"["\uDFF3"]"#, #"{"name":"\udc00\ud800\uggggxy"}"#, #"{"a":"\ufffdSC\udee4\udff0L"}"#,
-            #"["\uD800\uD800"]"#,
+            #"["\uD800\uD800"]"#, #"["\ud800"]"#, #"["\udbffa"]"#, #"["\uD800\n"]"#, #"{"\ud800":1}"#,
             #"["\uD83Dx"]"#, #"{"\uDFF3":1}"#, #"["\uD83D\n\uDE00"]"#,
         ])
     func surrogates(text: String) {

@@ -321,4 +321,87 @@ struct ModelLessonsTests {
         #expect(try read(both, Accent.self).name == 1)
         #expect(try JSONDecoder().decode(Accent.self, from: Data(both.utf8)).name == 1)
     }
+
+    @Test("a number that a Decimal can't hold is an error with its path, and numbers next to it are read")
+    func decimalRange() throws {
+        for text in ["100e200", "-1e400", "1e128", "1e-200"] {
+            let error = #expect(throws: DecodingError.self) {
+                try read("{\"a\":[1.5,\(text)]}", [String: [Decimal]].self)
+            }
+            guard case .dataCorrupted(let context)? = error else {
+                Issue.record("another error: \(String(describing: error))")
+                continue
+            }
+            #expect(context.codingPath.map(\.stringValue) == ["a", "Index 1"])
+        }
+        #expect(try read("[1e127,1e-128,1.5]", [Decimal].self).count == 3)
+    }
+
+    @Test("the first of several equal keys counts at every depth, in models and in dictionaries")
+    func nestedRepeatedKeys() throws {
+        struct Model: Decodable { let key: String }
+        let text = #"{"a":{"key":"x","key":"y"},"b":{"c":1},"a":{"key":"z"}}"#
+        struct Outer: Decodable { let a: Model }
+        #expect(try read(text, Outer.self).a.key == "x")
+        let nested = #"{"a":{"b":{"key":"x","key":"y"},"b":{"key":"z"}},"a":{"b":{"key":"w"}}}"#
+        let found = try read(nested, [String: [String: [String: String]]].self)
+        #expect(found == ["a": ["b": ["key": "x"]]])
+        #expect(
+            try JSONDecoder().decode([String: [String: [String: String]]].self, from: Data(nested.utf8)) == found)
+        #expect(try read(nested, [String: [String: Model]].self)["a"]?["b"]?.key == "x")
+    }
+
+    @Test("a case that an enum doesn't have is an error with its index, and a type can keep the other elements")
+    func unknownCases() throws {
+        enum Service: String, Decodable { case cars, trains }
+        struct Trip: Decodable { let services: [Service] }
+        let text = #"{"services":["cars","boats","trains"]}"#
+        let error = #expect(throws: DecodingError.self) { try read(text, Trip.self) }
+        guard case .dataCorrupted(let context)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(context.codingPath.map(\.stringValue) == ["services", "Index 1"])
+        struct Known<Value: Decodable>: Decodable {
+            let values: [Value]
+            init(from decoder: any Decoder) throws {
+                var (container, values) = (try decoder.unkeyedContainer(), [Value]())
+                while !container.isAtEnd {
+                    let element = try container.superDecoder()
+                    if let value = try? Value(from: element) { values.append(value) }
+                }
+                self.values = values
+            }
+        }
+        struct Kept: Decodable { let services: Known<Service> }
+        #expect(try read(text, Kept.self).services.values == [.cars, .trains])
+        #expect(
+            try JSONDecoder().decode(Kept.self, from: Data(text.utf8)).services.values == [.cars, .trains])
+    }
+
+    @Test("an optional enum without its key is nil, wherever the object is")
+    func missingEnum() throws {
+        enum Theme: String, Decodable { case dark }
+        struct Card: Decodable { let title: String; let theme: Theme? }
+        for text in [#"{"title":"a"}"#, #"{"title":"a","theme":null}"#] {
+            #expect(try read(text, Card.self).theme == nil)
+            #expect(try read("[\(text)]", [Card].self).first?.theme == nil)
+            #expect(try read(#"{"x":\#(text)}"#, [String: Card].self)["x"]?.theme == nil)
+        }
+        #expect(try read(#"{"title":"a","theme":"dark"}"#, Card.self).theme == .dark)
+        #expect(throws: DecodingError.self) { try read(#"{"title":"a","theme":"light"}"#, Card.self) }
+    }
+
+    @Test("one text may have ISO 8601 dates with and without a fraction and with an offset")
+    func mixedDates() throws {
+        var decoder = FastJSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let plain = JSONDecoder()
+        plain.dateDecodingStrategy = .iso8601
+        let text = Data(
+            #"["2024-05-06T12:34:56Z","2024-05-06T12:34:56.500Z","2024-05-06T14:34:56+02:00"]"#.utf8)
+        let dates = try decoder.decode([Date].self, from: text)
+        #expect(dates.map(\.timeIntervalSince1970) == [1_714_998_896, 1_714_998_896.5, 1_714_998_896])
+        #expect(try plain.decode([Date].self, from: text) == dates)
+    }
 }

@@ -216,4 +216,73 @@ struct KeywordLessonsTests {
     func formats(name: String, text: String, expected: Bool) throws {
         #expect(try violations("{\"format\":\"\(name)\"}", "\"\(text)\"", formats: .assertion).isEmpty == expected)
     }
+
+    @Test("properties of a referenced schema count as evaluated, whichever alternative next to it matches")
+    func referencedAndAlternatives() throws {
+        for keyword in ["oneOf", "anyOf"] {
+            let schema = """
+                {"$ref":"#/$defs/parent","\(keyword)":[{"required":["a"],"properties":{"a":true}},\
+                {"required":["b"],"properties":{"b":true}}],"unevaluatedProperties":false,\
+                "$defs":{"parent":{"properties":{"p":true}}}}
+                """
+            for (text, expected) in [
+                (#"{"p":1,"a":1}"#, true), (#"{"p":1,"b":1}"#, true), (#"{"b":1}"#, true),
+                (#"{"p":1,"b":1,"c":1}"#, false),
+            ] { #expect(try fits(schema, text) == expected, "\(keyword) \(text)") }
+        }
+    }
+
+    @Test("what a condition or an alternative that fails has seen doesn't count as evaluated")
+    func failedCondition() throws {
+        let condition = """
+            {"if":{"properties":{"value":true},"maxProperties":0},"else":{"type":"object"},"unevaluatedProperties":false}
+            """
+        #expect(try !fits(condition, #"{"value":1}"#) && fits(condition, "{}"))
+        let holds = #"{"if":{"properties":{"value":true}},"unevaluatedProperties":false}"#
+        #expect(try fits(holds, #"{"value":1}"#) && !fits(holds, #"{"value":1,"b":2}"#))
+        let items = #"{"if":{"prefixItems":[true],"maxItems":0},"else":true,"unevaluatedItems":false}"#
+        #expect(try !fits(items, "[1]") && fits(items, "[]"))
+        let negated = #"{"not":{"not":{"properties":{"a":true}}},"unevaluatedProperties":false}"#
+        #expect(try !fits(negated, #"{"a":1}"#))
+    }
+
+    @Test("digits and word characters of a pattern are ASCII, and its white space is all of Unicode's")
+    func classesOfPatterns() throws {
+        for (pattern, text, expected) in [
+            ("^\\\\d$", "1", true), ("^\\\\d$", "\u{9E7}", false), ("^[\\\\d]$", "\u{9E7}", false),
+            ("^\\\\D$", "\u{9E7}", true),
+            ("^[^\\\\d]$", "\u{9E7}", true), ("^\\\\w$", "L", true), ("^\\\\w$", "\u{141}", false),
+            ("^[\\\\W]$", "\u{141}", true),
+            ("^\\\\s$", "\u{2000}", true), ("^[\\\\s]$", "\u{FEFF}", true), ("^\\\\S$", "\u{3000}", false),
+            ("^\\\\s$", "\u{180E}", false), ("^\\\\p{Nd}$", "\u{9E7}", true), ("^\\\\p{L}$", "\u{141}", true),
+        ] { #expect(try fits("{\"pattern\":\"\(pattern)\"}", "\"\(text)\"") == expected, "\(pattern) \(text)") }
+    }
+
+    @Test("a date with a time may have its letters in lower case")
+    func lowercaseDates() throws {
+        for (text, expected) in [
+            ("2019-02-28t10:08:30.000z", true), ("2019-02-28T10:08:30z", true), ("2019-02-28t10:08:30+01:00", true),
+            ("2019-02-28 10:08:30z", false), ("2019-02-29t10:08:30z", false),
+        ] {
+            #expect(try violations(#"{"format":"date-time"}"#, "\"\(text)\"", formats: .assertion).isEmpty == expected)
+        }
+    }
+
+    @Test("an anchor is found anywhere within its resource, and not from another resource")
+    func anchors() throws {
+        let schema = """
+            {"$id":"http://localhost:1234/root","$ref":"\u{0}","$defs":{"A":{"$id":"nested.json","$defs":{"B":{\
+            "properties":{"foo":{"$anchor":"foo","type":"integer"}},"not":{"items":{"$anchor":"bar","type":"null"}}}}}}}
+            """
+        for (reference, text, expected) in [
+            ("http://localhost:1234/nested.json#foo", "1", true), ("nested.json#foo", "\"a\"", false),
+            ("/nested.json#bar", "null", true), ("nested.json#bar", "1", false),
+            ("nested.json#/$defs/B/properties/foo", "1", true),
+            ("nested.json#/%24defs/B/properties/foo", "\"a\"", false),
+        ] {
+            let whole = schema.replacing("\u{0}", with: reference)
+            #expect(try fits(whole, text) == expected, "\(reference)")
+        }
+        #expect(throws: JSONSchemaError.self) { try fits(schema.replacing("\u{0}", with: "#foo"), "1") }
+    }
 }

@@ -113,6 +113,63 @@ import Testing
             #expect(request.headers[.authorization]?.contains("SignedHeaders=content-encoding;") == true)
         }
     }
+
+    @Test("a query is sorted by name, then by value, and not by whole items")
+    func sortedByName() {
+        for query in ["a-b=1&a=2&a=1", "a=2&a-b=1&a=1", "a=1&a-b=1&a=2"] {
+            #expect(CanonicalRequest.query(query[...]) == "a=1&a=2&a-b=1")
+        }
+        #expect(CanonicalRequest.query("a[1]=x&a=y&aZ=z&a%21=w") == "a=y&a%21=w&a%5B1%5D=x&aZ=z")
+    }
+
+    @Test("blanks of a field's value count once, several lines are a list, and a line break is refused")
+    func fieldValues() throws {
+        var request = HTTPRequest(.get, address("https://a.example/"))
+        request.headers = ["X-Note": "  gzip,  deflate,\t   br  ", "Host": "a.example"]
+        request.headers.add("X-Note", " b ")
+        let canonical = try CanonicalRequest(request, rules: .general, payload: "")
+        #expect(canonical.text.contains("\nx-note:gzip, deflate, br,b\n"))
+        #expect(
+            try SignableMessage(request).value(of: .field("x-note")) == "gzip,  deflate,\t   br, b")
+        for text in ["a\r\n b", "a\n\tb", "a\u{0}"] {
+            request.headers.set("X-Note", text)
+            let invalid = request
+            #expect(throws: SigningError.self) {
+                try CanonicalRequest(invalid, rules: .general, payload: "")
+            }
+        }
+    }
+
+    @Test("a presigned URL has the lifetime that the app passes, also with a session token")
+    func lifetime() async throws {
+        for token in [nil, "a+b/c="] {
+            let url = try await Self.signer("s3", token: token).presignedURL(
+                for: HTTPRequest(.get, address("https://a.example/o")), validFor: .seconds(900), at: Self.date)
+            #expect(url.absoluteString.contains("&X-Amz-Expires=900&"))
+        }
+    }
+
+    @Test("a body that's signed in chunks is signed again from its start when it is sent again")
+    func chunksAgain() async throws {
+        let content = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0) })
+        let sent = Log<(seed: String, bytes: Data)>()
+        let transport = StubTransport { request in
+            let bytes = try? await request.body.open().collect(upTo: 1 << 20)
+            sent.add((request.headers[.authorization] ?? "", bytes ?? Data()))
+            return sent.count == 1 ? .failure(ErrandError(.connectionLost, "lost")) : .text("ok")
+        }
+        var signer = Self.signer("s3")
+        signer.chunkBytes = 8 << 10
+        let again = ClosureFilter(.call) { exchange, next in
+            do { return try await next(exchange) } catch { return try await next(exchange) }
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://a.example", transport: transport, filters: [again, .signing(signer)],
+            time: ManualTimeSource())
+        let body = RequestBody.stream(length: 20_000, contentType: nil) { HTTPBody(content) }
+        _ = try await agent.send(Call<HTTPResponse>(.put, "o", body: body))
+        #expect(sent.count == 2 && sent.all[0] == sent.all[1] && sent.all[0].bytes.count > 20_000)
+    }
 }
 
 extension Array {

@@ -209,4 +209,19 @@ struct ServerResponseTests {
             text.hasPrefix("HTTP/1.1 206 ") && text.contains("X-More: 1\r\n")
                 && text.contains("\r\n\r\n1\r\n2\r\n2\r\n34\r\n0"))
     }
+
+    @Test("a response has one length: its own, for HEAD and with other fields, or its body's")
+    func ownLength() async throws {
+        let server = try TestServer()
+        server.on("/file", TestResponse(status: 200, headers: ["Content-Length": "1024"]))
+        server.on("/fields", TestResponse.text("hello").header("Content-Type", "a/b").header("X-A", "1"))
+        server.on("/chunks", TestResponse.text("hello").header("X-A", "1").chunked())
+        let head = try await exchange(server.port, get("/file", method: "HEAD")).text
+        #expect(head.components(separatedBy: "Content-Length").count == 2 && head.contains("Content-Length: 1024\r\n"))
+        #expect(head.hasSuffix("\r\n\r\n"))
+        let fields = try await exchange(server.port, get("/fields")).text
+        #expect(fields.contains("Content-Length: 5\r\n") && fields.hasSuffix("\r\n\r\nhello"))
+        let chunks = try await exchange(server.port, get("/chunks")).text
+        #expect(chunks.contains("Transfer-Encoding: chunked\r\n") && !chunks.contains("Content-Length"))
+    }
 }

@@ -118,4 +118,27 @@ struct FeedLessonsTests {
     func wellFormed(text: String, value: String) throws {
         #expect(try XMLTree(text).text == value)
     }
+
+    @Test("an attribute and a child of the same name are both found, and a child may have its parent's name")
+    func sameNames() throws {
+        let line = try XMLTree(#"<barline coda="name-1"><coda id="1">c</coda></barline>"#)
+        #expect(line.attribute("coda") == "name-1" && line["coda"]?.attribute("id") == "1" && line["coda"]?.text == "c")
+        let nested = try XMLTree("<document><element>text1<element>text2</element></element></document>")
+        let outer = try #require(nested["element"])
+        #expect(
+            outer.content.first == .text("text1") && outer["element"]?.text == "text2" && outer.text == "text1text2")
+        #expect(nested.all("element").count == 1)
+    }
+
+    @Test("elements of a list have text, CDATA sections, references or all of these")
+    func mixedList() throws {
+        let list = try XMLTree(
+            """
+            <c><data><![CDATA[lorem ipsum]]></data><data>bla bla</data><data>&#9835;</data><data> &#32;&amp; </data>\
+            <data>a<![CDATA[ & ]]>&lt;b&gt; <![CDATA[]]></data><data>dude &amp; &lt;dudette&gt;</data></c>
+            """)
+        #expect(
+            list.all("data").map(\.text)
+                == ["lorem ipsum", "bla bla", "\u{266B}", "  & ", "a & <b> ", "dude & <dudette>"])
+    }
 }
