@@ -237,4 +237,32 @@ import Testing
             #expect(error?.code == .decodingFailed && error?.element == (bytes.count == 3 ? 2 : 1))
         }
     }
+
+    @Test("a line in ISO-2022-JP begins in the state in which the line before it ended")
+    func shiftedLines() async throws {
+        func lines(_ bytes: [UInt8]) async throws -> [String] {
+            let response = StubResponse.data(Data(bytes)).header("Content-Type", "text/plain; charset=iso-2022-jp")
+            let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(response))
+            let text = try? await agent.send(Call<String>(.get, "log")).value
+            let lines = try await agent.lines(Call(.get, "log")).all()
+            #expect(text?.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) } == lines)
+            return lines
+        }
+        let (ascii, roman, kanji) =
+            ([0x1B, 0x28, 0x42], [0x1B, 0x28, 0x4A], [0x1B, 0x24, 0x42]) as ([UInt8], [UInt8], [UInt8])
+        let (day, yen): ([UInt8], [UInt8]) = ([0x46, 0x7C], [0x5C, 0x31])
+        #expect(try await lines(kanji + day + roman + [0x0A] + yen) == ["日", "¥1"])
+        #expect(try await lines(roman + [0x61, 0x0A, 0x0A] + yen + ascii + [0x0A] + yen) == ["a", "", "¥1", "\\1"])
+        #expect(try await lines(roman + [0x61, 0x0A] + kanji + day + ascii + [0x0A] + yen) == ["a", "日", "\\1"])
+        // No line may end within Kanji, so the next line isn't read as other characters.
+        await #expect(throws: StreamingError.self) { try await lines(kanji + day + [0x0A] + day + ascii) }
+        // After the error, the next line is read in the state in which the line before it ended.
+        let rest = StubResponse.data(Data(kanji + day + [0x0A] + day + ascii + [0x0A] + yen))
+            .header("Content-Type", "text/plain; charset=iso-2022-jp")
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(rest))
+        var iterator = agent.lines(Call(.get, "log")).makeAsyncIterator()
+        await #expect(throws: StreamingError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == "日")
+        #expect(try await iterator.next() == "\\1")
+    }
 }

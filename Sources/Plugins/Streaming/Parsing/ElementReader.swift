@@ -79,6 +79,7 @@ struct LineParser: ~Copyable {
     private let unreadable: String?
     /// Whether the charset's label is unknown. Text that is valid UTF-8 is read anyway, as browsers do.
     private let isUnknown: Bool
+    private var shift = ShiftState()
 
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
@@ -103,10 +104,9 @@ struct LineParser: ~Copyable {
         if let unreadable {
             throw failure("lines cannot be read in the charset \(unreadable.prefix(40).debugDescription)")
         }
-        guard
-            let text = charset?.decode(
-                Data(copying: lines.window.storage.span.extracting(line)), ignoresByteOrderMark: true)
-        else {
+        var bytes = Data(copying: lines.window.storage.span.extracting(line))
+        let isComplete = charset?.name != "iso-2022-jp" || shift.continueLine(&bytes)
+        guard isComplete, let text = charset?.decode(bytes, ignoresByteOrderMark: true) else {
             throw failure("the line is not valid \(charset?.name ?? "utf-8")")
         }
         return text
@@ -114,6 +114,24 @@ struct LineParser: ~Copyable {
 
     private func failure(_ message: String) -> StreamingError {
         StreamingError(.decodingFailed, message, byte: lines.lineStart, element: lines.lineCount)
+    }
+}
+
+/// The state of ISO-2022-JP at the end of a line. An escape sequence also applies to the following lines.
+private struct ShiftState {
+    private static let escape: UInt8 = 0x1B
+    private static let roman: [UInt8] = [escape, 0x28, 0x4A]
+    private static let ascii: [UInt8] = [escape, 0x28, 0x42]
+    private var sequence = Self.ascii
+
+    /// Adds the escape sequence of an earlier line to a line. Returns `false` if the line ends within characters of two
+    /// bytes, in which a line can't end (WHATWG Encoding, section 12.2.1).
+    mutating func continueLine(_ line: inout Data) -> Bool {
+        let last = line.lastIndex(of: Self.escape).map { Array(line[$0...].prefix(3)) }
+        // Two escape sequences in a row are an error.
+        if sequence != Self.ascii, line.first != Self.escape { line = Data(sequence) + line }
+        if let last { sequence = last }
+        return sequence == Self.ascii || sequence == Self.roman
     }
 }
 
