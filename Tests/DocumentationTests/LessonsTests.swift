@@ -92,12 +92,13 @@ import Testing
         return problems
     }
 
-    /// The test functions of each type, in all suites.
+    /// The test functions of each type, in all suites. The suite of the recipes is in the folder of its files.
     private static func functions() throws -> [String: Set<String>] {
-        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)?.compactMap {
-            $0 as? URL
+        let folders = [tests, root.appending(path: "Examples/Recipes")]
+        let files = folders.flatMap { folder in
+            FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
         }
-        return try (files ?? []).filter { $0.pathExtension == "swift" && !$0.path.contains("/.build") }
+        return try files.filter { $0.pathExtension == "swift" && !$0.path.contains("/.build") }
             .reduce(into: [:]) { all, file in
                 let found = functions(in: try String(contentsOf: file, encoding: .utf8))
                 all.merge(found) { $0.union($1) }
