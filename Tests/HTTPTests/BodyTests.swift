@@ -65,6 +65,46 @@ import Testing
         #expect(source.cancelCount == 1)
     }
 
+    /// Waits for a chunk that never comes, and ends without an error when it's stopped, as `AsyncStream` does.
+    final class Waiting: HTTPBodySource {
+        private let (chunks, feed) = AsyncStream<Data>.makeStream()
+        let cancels = Atomic(0)
+        let pulls = Atomic(0)
+        func nextChunk() async throws -> Data? {
+            if pulls.add(1, ordering: .relaxed).newValue == 1 { return Data("ab".utf8) }
+            for await chunk in chunks { return chunk }
+            return nil
+        }
+        func cancel() {
+            cancels.add(1, ordering: .relaxed)
+            feed.finish()
+        }
+    }
+
+    @Test(
+        "a stream throws if it's cancelled while its source waits, although the source then ends without an error",
+        arguments: [true, false], [nil, 9] as [Int64?])
+    func endedByCancellation(isTaskCancelled: Bool, length: Int64?) async throws {
+        let source = Waiting()
+        let body = HTTPBody(length: length, source: source)
+        let reading = Task { try await body.collect(upTo: 9) }
+        while source.pulls.load(ordering: .relaxed) < 2 { await Task.yield() }
+        if isTaskCancelled { reading.cancel() } else { body.cancel() }
+        #expect(await code { try await reading.value } == .cancelled)
+        #expect(await code { try await body.nextChunk() } == .cancelled)
+        #expect(source.cancels.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("a stream that has delivered its whole length is complete, even if its reader is cancelled")
+    func completeThenCancelled() async throws {
+        let reading = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await HTTPBody(length: 3, source: Source(["ab", "c"])).collect(upTo: 9)
+        }
+        reading.cancel()
+        #expect(try await reading.value == Data("abc".utf8))
+    }
+
     @Test(
         "a stream keeps its length or throws",
         arguments: [(2, ErrandError.Code.invalidResponse), (4, .truncated)] as [(Int64, ErrandError.Code)])

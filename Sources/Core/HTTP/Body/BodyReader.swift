@@ -58,23 +58,33 @@ package final class BodyReader: Sendable {
         return Ticket()
     }
 
+    private static var cancelled: ErrandError { ErrandError(.cancelled, "the body was cancelled") }
+
     func next() async throws -> Data? {
         while true {
             switch state.withLock({ $0.phase }) {
             case .open: break
             case .ended: return nil
-            case .cancelled: throw ErrandError(.cancelled, "the body was cancelled")
+            case .cancelled: throw Self.cancelled
             }
             let chunk: Data?
             do { chunk = try await source.nextChunk() } catch {
                 state.withLock { $0.phase = .ended }
                 throw withEvidence(error)
             }
-            let (received, length) = state.withLock { state in
+            // A source may end without an error when it's cancelled, as `AsyncStream` does.
+            let mayBeCut = chunk == nil && Task.isCancelled
+            let (received, length, isCut) = state.withLock { state in
                 state.received += Int64(chunk?.count ?? 0)
                 if let chunk { state.evidence?.add(chunk) }
-                if chunk == nil, state.phase == .open { state.phase = .ended }
-                return (state.received, state.length)
+                let isCancelled = chunk == nil && (mayBeCut || state.phase == .cancelled)
+                let isCut = isCancelled && state.received != state.length
+                if chunk == nil, !isCut, state.phase == .open { state.phase = .ended }
+                return (state.received, state.length, isCut)
+            }
+            if isCut {
+                cancel()
+                throw Self.cancelled
             }
             if let length, chunk == nil ? received < length : received > length {
                 cancel()

@@ -6,6 +6,9 @@ import Synchronization
 public protocol HTTPBodySource: AnyObject, Sendable {
     /// Returns the next chunk, or `nil` at the end. Throws if the transfer failed or the task was cancelled.
     ///
+    /// If the source returns `nil` because it was cancelled, as `AsyncStream` does, the body's reader still gets an
+    /// error, unless all bytes of a known length have arrived.
+    ///
     /// Called by one reader at a time, and never after the end, an error or `cancel()`. Chunks of 128 KiB or more are
     /// the most efficient.
     func nextChunk() async throws -> Data?
