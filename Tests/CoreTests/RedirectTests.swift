@@ -142,6 +142,24 @@ import Testing
         }
     }
 
+    @Test(
+        "all spellings of an address are the same origin",
+        arguments: [
+            ("http://[0:0:0:0:0:0:0:1]:81", "http://[::1]:81/there", true),
+            ("http://[2001:DB8::0:a]", "http://[2001:db8::A]/there", true),
+            ("http://[::ffff:192.0.2.1]", "http://[::FFFF:c000:201]/there", true),
+            ("http://127.1", "http://127.0.0.1/there", true), ("http://[0:0::1]", "http://[::2]/there", false),
+            ("http://[0:0::1]:81", "http://[::1]:82/there", false), ("http://127.1", "http://127.0.0.2/there", false),
+            ("http://example.com", "http://example.com./there", false),
+        ])
+    func addresses(base: String, location: String, isKept: Bool) async throws {
+        let stub = stub(location)
+        let agent = NetworkAgent(baseURL: base, transport: stub)
+        _ = try await agent.send(Plain { $0.authorization = .bearer("canary") })
+        #expect(stub.received.count == 2)
+        #expect((stub.received.last?.headers[.authorization] == "Bearer canary") == isKept)
+    }
+
     @Test("https isn't redirected to http unless that's allowed, and then without secrets")
     func downgrade() async throws {
         let refused = stub("http://a.example.com/there")

@@ -25,6 +25,13 @@ public enum HostName {
         return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
+    /// Returns a host that can be compared with others: an address in its usual form with its zone, other text in
+    /// lowercase. A final dot stays, because a name with it is another host.
+    package static func comparable(_ host: String) -> String {
+        guard isAddress(host), let address = normalized(host) else { return host.lowercased() }
+        return address + String(Substring(host.utf8.drop { $0 != UInt8(ascii: "%") }))
+    }
+
     /// Returns the bytes of an address: 4 for IPv4, 16 for IPv6 without its zone. Returns nil for other text.
     public static func addressBytes(_ text: String) -> [UInt8]? {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]).flatMap(bytesOfIPv6) }

@@ -49,7 +49,8 @@ public struct Cookie: Sendable, Hashable {
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
     ) {
         (self.name, self.value, self.path, self.expiry) = (name, value, path, expiry)
-        self.domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
+        let name = domain.hasPrefix(".") ? String(domain.dropFirst()) : domain
+        self.domain = CookieRules.comparable(name.lowercased())
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 

@@ -8,8 +8,8 @@ import ErrandSupport
 /// agent.configure { $0.trustedOrigins = ["https://uploads.example.com", "https://api.example.com:8443"] }
 /// ```
 ///
-/// An origin is a scheme, a host and a port (RFC 6454). The host's case, a default port and a path don't matter. Text
-/// that isn't an http or https URL matches no origin.
+/// An origin is a scheme, a host and a port (RFC 6454). The host's case, the spelling of an address, a default port and
+/// a path don't matter. Text that isn't an http or https URL matches no origin.
 public struct TrustedOrigins: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var origins: [String]?
 

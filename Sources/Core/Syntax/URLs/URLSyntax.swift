@@ -37,11 +37,11 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns the origin with its port, such as "https://example.com:443" or "https://[::1]:443". Equal origins have
-    /// equal texts.
+    /// Returns the origin as comparable text with its port, such as "https://example.com:443" or "https://[::1]:443".
+    /// All spellings of an address have the same text.
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
-        var host = url.host?.lowercased() ?? ""
+        var host = url.host.map(HostName.comparable) ?? ""
         // Foundation returns an IPv6 address without its brackets.
         if host.utf8.contains(UInt8(ascii: ":")), !host.hasPrefix("[") { host = "[\(host)]" }
         return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
