@@ -161,10 +161,14 @@ import Testing
         #expect(try await f.text(timed) == stored)
     }
 
-    @Test("a URL that is longer than a file name is stored on disk")
-    func longURLs() async throws {
+    @Test(
+        "a URL that is longer than a file name, or has characters that file names can't have, is stored on disk",
+        arguments: [
+            "feed?q=" + String(repeating: "a", count: 5000), "57373197@300-1720981878.jpg", "a@2x.png@/..%2F..%2Fb",
+            "%00.", "a:b*c%7C%0A", "caf%C3%A9/", ".",
+        ])
+    func longURLs(path: String) async throws {
         let directory = TemporaryDirectory()
-        let path = "feed?q=" + String(repeating: "a", count: 5000)
         for sent in [1, 0] {
             let f = Fixture(.disk(at: directory.url))
             f.respond(["Cache-Control": "max-age=60"])
@@ -172,6 +176,28 @@ import Testing
             #expect(try await f.text(get(path + "b")) == "2")
             await f.cache.flush()
         }
+    }
+
+    @Test("a response whose reader stops leaves nothing on the disk, and the next one is stored")
+    func stoppedReader() async throws {
+        let directory = TemporaryDirectory()
+        let f = Fixture(DiskStore(at: directory.url), policy: .http)
+        let chunks = (0..<30).map { Data(repeating: UInt8($0), count: 100_000) }
+        f.stub.on("*", response: .chunks(chunks).header("Cache-Control", "max-age=60"))
+        let call = Call<HTTPBody>(.get, "s")
+        do {
+            var reader = try await f.agent.send(call).value.makeAsyncIterator()
+            #expect(try await reader.next() != nil)
+        }
+        await f.cache.flush()
+        let files = FileManager.default.enumerator(at: directory.url, includingPropertiesForKeys: [.fileSizeKey])
+        let sizes = try files?.compactMap { try ($0 as? URL)?.resourceValues(forKeys: [.fileSizeKey]).fileSize }
+        #expect((sizes ?? []).allSatisfy { $0 < 50_000 }, "\(sizes ?? [])")
+        for _ in 0..<2 {
+            #expect(try await f.agent.send(call).value.collect(upTo: 1 << 24) == chunks.reduce(Data(), +))
+            await f.cache.flush()
+        }
+        #expect(f.sent == 2)
     }
 
     @Test("after a background validation that failed, the stale response is still served, and the next one renews it")

@@ -131,6 +131,22 @@ struct HTTPRuleTests {
         #expect(merged["Content-Length"] == "5" && merged["Content-Encoding"] == nil && merged["C"] == nil)
     }
 
+    @Test("all lines of a name in a 304 replace all stored lines of that name, and other names keep their lines")
+    func mergingLines() {
+        var (stored, new) = (HTTPHeaders(), HTTPHeaders())
+        for (name, value) in [
+            ("Vary", "A"), ("Link", "</1>"), ("Vary", "B"), ("Link", "</2>"), ("Via", "x"), ("Via", "y"),
+        ] {
+            stored.add(HTTPHeaderName(name), value)
+        }
+        for (name, value) in [("link", "</3>"), ("Vary", "A"), ("LINK", "</4>")] {
+            new.add(HTTPHeaderName(name), value)
+        }
+        let merged = HTTPCacheHeaders.merged(stored, with: new)
+        #expect(merged.values(of: "Link") == ["</3>", "</4>"] && merged.values(of: "Via") == ["x", "y"])
+        #expect(merged.values(of: .vary) == ["A", "B"])
+    }
+
     @Test("a 304 counts only if it matches the stored response (section 4.3.4)")
     func confirming() {
         let stored: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": "Mon"]
@@ -204,6 +220,7 @@ struct HTTPRuleTests {
         }
         #expect(value("1,2") == value(" 1, 2 ") && value("1", "2") == value("1, 2"))
         #expect(value("1") != value("2") && value() == nil && value("") != nil)
+        #expect(value("1", "2") != value("1") && value("1", "2") != value("2"))
         #expect(value("A") != value("a") && value("1,2") != value("2,1"))
         #expect(VaryRule(["Vary": "B, a ,,A"]).names == ["a", "b"])
     }

@@ -72,6 +72,26 @@ struct CancellationTests {
         #expect(server.accepted == 1)
     }
 
+    @Test("cancelling requests as they end doesn't harm the requests that use their connection next")
+    func atTheEnd() async throws {
+        let server = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+        }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnectionsPerHost = 1
+        let transport = CurlTransport(configuration)
+        let request = try request(.get, server.url())
+        for round in 0..<300 {
+            let first = Task { try await transport.send(request, options: .of()).status }
+            let second = Task { try await transport.send(request, options: .of()).status }
+            if round % 3 == 0 { _ = try? await first.value }
+            for _ in 0..<round { await Task.yield() }
+            first.cancel()
+            #expect(try await second.value == 200)
+            _ = await first.result
+        }
+    }
+
     @Test("a cancellation in a name lookup takes effect at once")
     func lookup() async throws {
         let transport = CurlTransport()

@@ -1,6 +1,7 @@
 #if os(Linux)
 import Errand
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -78,6 +79,30 @@ struct ConnectionTests {
         #expect(error.message.contains("407"))
         #expect(heads.all.first?.hasPrefix("CONNECT example.invalid:443 HTTP/1.1\r\n") == true)
         #expect(heads.all.first?.contains("Bearer") == false)
+    }
+
+    @Test(
+        "a proxy that refuses each tunnel and closes gets two requests at most, and never the server's credentials",
+        arguments: ["", "user:secret@"],
+        [
+            "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"p\"",
+            "407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"1\", stale=true",
+            "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"o\"",
+            "302 Found\r\nLocation: https://example.invalid/other",
+        ])
+    func closingRefusals(credentials: String, refusal: String) async throws {
+        let heads = Log<String>()
+        let proxy = try RawServer { peer in
+            guard let head = peer.readHead() else { return }
+            heads.add(head)
+            peer.send("HTTP/1.1 \(refusal)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url("http://\(credentials)127.0.0.1:\(proxy.port)")
+        let request = try request(.get, "https://example.invalid/", headers: ["Authorization": "Bearer x"])
+        let error = try await failure { try await CurlTransport(configuration).send(request, options: .of()) }
+        #expect(error.code == .cannotConnect && error.message.contains(refusal.prefix(3)))
+        #expect((1...2).contains(heads.count) && heads.all.allSatisfy { !$0.contains("Bearer") })
     }
 
     @Test(
@@ -321,6 +346,23 @@ struct ConnectionTests {
             String(reflecting: configuration.proxy), "\(configuration.tls.identities, default: "")",
         ] {
             #expect(!text.contains("geheim"), "\(text)")
+        }
+    }
+
+    @Test("a request that is cancelled while it connects gives its connection back to the limit")
+    func cancelledConnecting() async throws {
+        let server = try RawServer { peer in while peer.readHead() != nil { peer.send(Self.ok) } }
+        let silent = try #require(SilentAddress(21, port: Int(server.port)))
+        var configuration = CurlConfiguration()
+        configuration.maximumConnections = 1
+        let transport = CurlTransport(configuration)
+        for _ in 0..<3 {
+            let url = "http://\(silent.address):\(server.port)/"
+            let stuck = Task { try await transport.send(try request(.get, url), options: .of()).status }
+            try await eventually { transport.started.withLock { $0?.runningCount } == 1 }
+            stuck.cancel()
+            await #expect(throws: (any Error).self) { try await stuck.value }
+            #expect(try await transport.send(try request(.get, server.url()), options: .of()).status == 200)
         }
     }
 

@@ -12,7 +12,9 @@ import Testing
 struct HTTP2FaultTests {
     private static let long = String(repeating: "a", count: 150_000)
 
-    private static let ignored = "a name with a blank"
+    private static let ignored = [
+        "a name with a blank", "a line break in a value", "a carriage return in a value", "NUL in a value",
+    ]
 
     /// Responses that a client must reject, and why.
     private static let brokenResponses: [(what: String, steps: [HTTP2Server.Step])] = [
@@ -26,7 +28,10 @@ struct HTTP2FaultTests {
         ("a status that is none", [.fields([(":status", "abc")], ends: true)]),
         ("two statuses", [.fields([(":status", "200"), (":status", "200")], ends: true)]),
         ("a late pseudo-header", [.fields([(":status", "200"), ("x", "a"), (":y", "a")], ends: true)]),
-        (ignored, [.fields([(":status", "200"), ("a b", "a")], ends: true)]),
+        (ignored[0], [.fields([(":status", "200"), ("a b", "a")], ends: true)]),
+        (ignored[1], [.fields([(":status", "200"), ("x", "a\nset-cookie: b=c")], ends: true)]),
+        (ignored[2], [.fields([(":status", "200"), ("x", "a\rb")], ends: true)]),
+        (ignored[3], [.fields([(":status", "200"), ("x", "a\0b")], ends: true)]),
         ("a block that cannot be decoded", [.block([0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], ends: true)]),
         ("a body before its head", [.data("ok", ends: true)]),
         ("less than the length", [.fields([(":status", "200"), ("content-length", "9")]), .data("ok", ends: true)]),
@@ -51,7 +56,7 @@ struct HTTP2FaultTests {
         do {
             let response = try await transport.send(try request(.get, server.url), options: .of())
             // Some versions of libcurl's HTTP/2 library drop such a field.
-            #expect(what == Self.ignored && response.headers.isEmpty, "\(what)")
+            #expect(Self.ignored.contains(what) && response.headers.isEmpty, "\(what)")
         } catch let error as ErrandError {
             #expect(error.code == .invalidResponse, "\(what): \(error)")
             #expect(!error.isRetryable)

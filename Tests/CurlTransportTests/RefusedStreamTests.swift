@@ -81,6 +81,25 @@ struct RefusedStreamTests {
         }
     }
 
+    @Test(
+        "requests at the same time that a server refuses because there are too many end after a few attempts",
+        arguments: [0, -2])
+    func tooMany(offset: Int) async throws {
+        let certificates = try await TestCertificates()
+        // ENHANCE_YOUR_CALM.
+        let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { _ in
+            .send([.goAway(code: 11, after: offset), .close])
+        }
+        let transport = CurlTransport(trusting: certificates)
+        let get = try request(.get, server.url)
+        let tasks = (0..<3).map { _ in Task { try await transport.send(get, options: .of()).status } }
+        for task in tasks {
+            let error = try await failure { try await task.value }
+            #expect(error.code == .connectionLost, "\(error)")
+        }
+        #expect(server.arrivals.count <= 12, "\(server.arrivals.count)")
+    }
+
     @Test("a GET whose stream is refused once is sent again and succeeds", arguments: Refusal.allCases, [false, true])
     func getOnce(refusal: Refusal, isWarm: Bool) async throws {
         let certificates = try await TestCertificates()

@@ -144,13 +144,14 @@ struct TLSSeamReportTests {
 
     /// Opens a tunnel for each CONNECT, and serves as the origin at its end.
     private static func proxy(
-        _ context: TLSContext, _ heads: Log<String>, _ serve: @escaping @Sendable (TLSSession, Peer) -> Void
+        _ context: TLSContext, _ heads: Log<String>, fields: String = "",
+        _ serve: @escaping @Sendable (TLSSession, Peer) -> Void
     ) throws -> RawServer {
         try RawServer { peer in
             blockSignals()
             guard let head = peer.readHead() else { return }
             heads.add(head)
-            peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            peer.send("HTTP/1.1 200 Connection established\r\n\(fields)\r\n")
             guard let session = context.accept(peer.descriptor) else { return }
             serve(session, peer)
         }
@@ -182,6 +183,27 @@ struct TLSSeamReportTests {
         #expect(outer.hasPrefix("CONNECT localhost:4433 ") && outer.contains("Proxy-Authorization: Basic "))
         #expect(!outer.contains("Bearer"))
         #expect(origin.contains("Authorization: Bearer own\r\n") && !origin.lowercased().contains("proxy-"))
+    }
+
+    @Test(
+        "a tunnel carries requests although the proxy's 200 says that it closes the connection",
+        arguments: [
+            "Connection: close\r\n", "Proxy-Connection: close\r\n", "Connection: close\r\nContent-Length: 0\r\n",
+        ])
+    func closingProxy(fields: String) async throws {
+        let certificates = try await TestCertificates()
+        let asked = Log<String>()
+        let proxy = try Self.proxy(try Self.context(certificates), asked, fields: fields) { session, _ in
+            while session.readSome() != nil {
+                session.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+            }
+        }
+        let transport = Self.transport(certificates, proxy: proxy)
+        for _ in 0..<2 {
+            let response = try await transport.send(try request(.get, "https://localhost:4433/a"), options: .of())
+            #expect(response.status == 200 && response.data == Data("ok".utf8))
+        }
+        #expect((1...2).contains(asked.count))
     }
 
     @Test(

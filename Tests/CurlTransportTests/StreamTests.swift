@@ -213,11 +213,11 @@ struct StreamTests {
         try await eventually { !ended.all.isEmpty }
     }
 
-    @Test("a body that is no longer read ends its transfer")
+    @Test("a body that is no longer read ends its transfer, and no connection replaces its own")
     func abandoned() async throws {
         let ended = Log<Bool>()
         let server = try RawServer { peer in
-            _ = peer.readHead()
+            guard peer.readHead()?.hasPrefix("GET /last") == false else { return }
             peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 40)\r\n\r\n")
             while peer.send([UInt8](repeating: 0, count: 1 << 20)) {}
             ended.add(true)
@@ -227,6 +227,9 @@ struct StreamTests {
         #expect(response?.status == 200)
         response = nil
         try await eventually { !ended.all.isEmpty }
+        // Connections are accepted in order: a connection in place of the abandoned one would come before this one.
+        _ = try? await CurlTransport().send(try request(.get, server.url("/last")), options: .of())
+        #expect(server.accepted == 2)
     }
 
     @Test("a second reader is rejected, and a reader stops when its task is cancelled")

@@ -33,6 +33,43 @@ struct DownloadReportTests {
         #expect(seen.withLock { $0.allSatisfy { $0.transferred <= 800_000 } })
     }
 
+    @Test(
+        "a download whose token has expired continues with the new one, in the same start or a later one",
+        arguments: [true, false])
+    func expiredToken(inOneStart: Bool) async throws {
+        origin.set {
+            $0.twist = { number, request, response in
+                if number == 1 { return response.truncated(to: 300_000) }
+                return request.headers["Authorization"] == "Bearer new" ? response : .text("expired", status: 401)
+            }
+        }
+        let token = Mutex("old")
+        @Sendable func authorized(_ exchange: Exchange) -> Exchange {
+            var exchange = exchange
+            exchange.http.headers.set(.authorization, "Bearer \(token.withLock { $0 })", sensitive: true)
+            let fields = exchange.http.headers.filter { $0.name == .authorization }
+            exchange.assign(to: UserMark("ada", source: "account"), carriedBy: Array(fields))
+            return exchange
+        }
+        let session = ClosureFilter(.hop) { exchange, next in
+            let response = try await next(authorized(exchange))
+            guard response.status == 401, inOneStart else { return response }
+            await exchange.discard(response)
+            token.withLock { $0 = "new" }
+            return try await next(authorized(exchange))
+        }
+        let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: inOneStart ? 5 : 1) }
+        let agent = NetworkAgent(
+            baseURL: origin.server.url, transport: .system, filters: [.downloads(quick()), session])
+        if !inOneStart {
+            for _ in 0..<2 { #expect(await failure { try await agent.send(request) } != nil) }
+            token.withLock { $0 = "new" }
+        }
+        try await agent.send(request)
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(origin.ranges == [nil, "bytes=300000-", "bytes=300000-"])
+    }
+
     @Test("a page with the status 416 isn't appended to a file, complete or not", arguments: Wire.allCases, [1, 4])
     func rangePage(wire: Wire, segments: Int) async throws {
         let page = "<html><body><h1>416 Requested Range Not Satisfiable</h1></body></html>"

@@ -91,6 +91,21 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(bodies(of: origin).isEmpty)
     }
 
+    @Test("a source that ends before the announced length fails the upload after a few requests", arguments: kinds)
+    func shortSource(kind: UploadOrigin.Kind) async throws {
+        let short = film.prefix(400_000)
+        let shortBodies: [RequestBody] = [
+            .stream(length: 700_000) { HTTPBody(source: Once(short)) },
+            .stream(HTTPBody(length: 700_000, source: Once(short))),
+        ]
+        for body in shortBodies {
+            let origin = try UploadOrigin(kind)
+            let error = await failure { _ = try await agent(origin).send(Send(body)) }
+            #expect(error != nil && bodies(of: origin).isEmpty)
+            #expect(origin.snapshot.log.count < 20, "\(origin.snapshot.log)")
+        }
+    }
+
     private final class Once: HTTPBodySource {
         private let data: Mutex<Data?>
         init(_ data: Data) { self.data = Mutex(data) }

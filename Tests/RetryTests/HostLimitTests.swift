@@ -56,6 +56,26 @@ import Testing
         for index in 5..<23 { #expect(times[index - 5].duration(to: times[index]) >= .seconds(10)) }
     }
 
+    @Test("retries count against the rate of their host")
+    func rateOfRetries() async throws {
+        let (time, sent) = (ManualTimeSource(), Log<ContinuousClock.Instant>())
+        let wire = Wire { number, request, options in
+            sent.add(options.time.now)
+            return response(request, number % 2 == 1 ? 503 : 200)
+        }
+        let limits = HostLimits(rate: RequestRate(1, per: .seconds(10)))
+        let retry = policy { $0.backoff = .none }
+        let agent = NetworkAgent(wire, [.retry(retry), .hostLimit(limits)], time)
+        let tasks = (0..<3).map { _ in agent.sending() }
+        for count in 1...6 {
+            try await eventually { sent.count == count && (count == 6 || time.sleeperCount > 0) }
+            time.advance(by: .seconds(10))
+        }
+        for task in tasks { #expect(await outcome(task) == "ok") }
+        let times = sent.all
+        for index in 1..<6 { #expect(times[index - 1].duration(to: times[index]) >= .seconds(10)) }
+    }
+
     @Test("accessories learn how long a request waited, and get no event if it didn't wait")
     func notes() async throws {
         let (time, notes) = (ManualTimeSource(), Notes())

@@ -143,6 +143,26 @@ import Testing
         #expect(handle.activity.isCancelled && time.sleeperCount == 0 && stub.received.count == attempts)
     }
 
+    @Test("a cancelled request isn't sent again, even by a policy that repeats every error")
+    func cancelledAttempt() async throws {
+        let (arrived, gate) = (Log<Int>(), Gate())
+        let wire = Wire { number, request, _ in
+            arrived.add(number)
+            try await gate.wait()
+            return response(request)
+        }
+        let everything = policy(9) {
+            $0.backoff = .none
+            $0.repeatsError = { _ in true }
+        }
+        let agent = NetworkAgent(wire, [.retry(everything)])
+        let handle = agent.start(Get())
+        try await eventually { arrived.count == 1 }
+        handle.cancel()
+        await #expect(throws: ErrandError.self) { try await handle.value }
+        #expect(handle.activity.isCancelled && arrived.count == 1)
+    }
+
     @Test("a failed check is repeated if the policy allows it, and the check runs on the last response")
     func checks() async throws {
         let stub = StubTransport()

@@ -147,6 +147,32 @@ import Testing
         }
     }
 
+    @Test(
+        "each direction keeps or drops its window as the handshake says for that direction",
+        arguments: [true, false], [true, false])
+    func directions(clientKeeps: Bool, serverKeeps: Bool) throws {
+        let agreement = DeflateAgreement(
+            clientWindow: 15, serverWindow: 15, clientKeepsWindow: clientKeeps, serverKeepsWindow: serverKeeps)
+        // "Hello", and "Hello" as a reference to the previous message (RFC 7692, section 7.2.3.2).
+        let whole = TestFrame(opcode: 1, Data([0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)
+        let reference = TestFrame(opcode: 1, Data([0xF2, 0x00, 0x11, 0x00, 0x00]), reserved: 4)
+        let hello = MessageReader.Event.message(.text("Hello"))
+        #expect(try Self.events(Self.bytes(whole, whole), pieces: .max, agreement) == [hello, hello])
+        if serverKeeps {
+            #expect(try Self.events(Self.bytes(whole, reference), pieces: .max, agreement) == [hello, hello])
+        } else {
+            #expect(throws: WebSocketError.self) {
+                try Self.events(Self.bytes(whole, reference), pieces: .max, agreement)
+            }
+        }
+        var writer = FrameWriter(agreement)
+        let sizes = try (0..<2).map { _ in
+            var frame = try writer.frame(.text("a text that no other text resembles"))
+            return try #require(TestFrame.take(from: &frame)).content.count
+        }
+        #expect(clientKeeps ? sizes[1] < sizes[0] : sizes[1] == sizes[0])
+    }
+
     @Test("a fragmented deflated message, with only the first fragment marked, is one message")
     func deflatedFragments() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)

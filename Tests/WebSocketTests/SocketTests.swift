@@ -168,6 +168,7 @@ private struct Lines: WebSocketRequest {
         }
         #expect(received == ["through"])
         #expect(heads.all.first?.hasPrefix("CONNECT example.invalid:80 HTTP/1.1\r\n") == true)
+        #expect(heads.all.first?.contains("\r\nHost: example.invalid:80\r\n") == true)
         #expect(heads.all.first?.contains("Proxy-Authorization: Basic ") == true)
         #expect(heads.all.first?.contains("Bearer") == false)
         #expect(heads.all.last?.hasPrefix("GET /socket HTTP/1.1\r\nHost: example.invalid\r\n") == true)
