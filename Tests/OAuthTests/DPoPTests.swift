@@ -55,6 +55,13 @@ import Testing
         #expect(throws: KeyError.self) { try DPoP(signer: key, publicKey: key.publicKey, algorithm: .ed25519) }
     }
 
+    @Test("a proof names an IPv6 address as it's sent: in its usual form, and without its zone")
+    func addresses() {
+        #expect(DPoP.target("http://[FE80:0::1%25eth0]:81/a?x#y") == "http://[fe80::1]:81/a")
+        #expect(DPoP.target("https://[0:0:0:0:0:0:0:1]/") == "https://[::1]/")
+        #expect(DPoP.target("https://example.com/[a]?x") == "https://example.com/[a]")
+    }
+
     @Test("tokens are bound to the key, and each request has its own proof", arguments: [KeyType.p256, .ed25519])
     func bound(type: KeyType) async throws {
         let server = try AuthorizationServer()

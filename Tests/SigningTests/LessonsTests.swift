@@ -101,6 +101,33 @@ import Testing
         #expect(text.contains("\nx=1\nhost:a.example:9000\n"))
     }
 
+    @Test("a Host field that the app has set is signed once, and a colon in a path is encoded twice")
+    func ownHost() throws {
+        var request = HTTPRequest(.post, address("https://a.example/model/us.v1%3A0/invoke"))
+        request.headers["Host"] = "b.example"
+        let canonical = try CanonicalRequest(request, rules: .general, payload: "p")
+        #expect(canonical.text.hasPrefix("POST\n/model/us.v1%253A0/invoke\n\nhost:b.example\n\nhost\np"))
+        #expect(canonical.signedFields == "host")
+    }
+
+    @Test(
+        "a signature covers an address as it's sent: in its usual form, and without its zone",
+        arguments: [
+            ("http://[0:0:0:0:0:0:0:1]:81/", "[::1]:81"), ("http://[FE80:0::1%25eth0]/", "[fe80::1]"),
+            ("http://[::ffff:192.0.2.1]:80/", "[::ffff:192.0.2.1]"), ("http://127.1:81/", "127.0.0.1:81"),
+            ("http://1.Example:81/", "1.example:81"), ("http://[::1]/", "[::1]"),
+        ])
+    func addresses(url: String, authority: String) throws {
+        let request = HTTPRequest(.get, address(url))
+        let canonical = try CanonicalRequest(request, rules: .general, payload: "p")
+        #expect(canonical.text.contains("\nhost:\(authority)\n"))
+        #expect(try RequestURLParts(url, host: []).authority == authority)
+        // A server sees the host that is sent.
+        var received = HTTPRequest(.get, address("http://\(authority)/"))
+        received.headers["Host"] = authority
+        #expect(try RequestURLParts(received.urlText, host: [authority]).authority == authority)
+    }
+
     @Test("a body that's signed in chunks declares it, next to its own coding, and the signature covers both")
     func chunkedCoding() async throws {
         for (own, coding) in [(nil, "aws-chunked"), ("gzip", "aws-chunked,gzip"), ("zstd", "aws-chunked,zstd")] {

@@ -194,9 +194,12 @@ import Testing
                 == "GET /a%20b?c=d HTTP/1.1\r\nHost: example.com:8443\r\nX-A: 1\r\n\r\n")
         let bare = HTTPRequest(.get, try #require(URL(string: "http://example.com?x")))
         #expect(UpgradeTransport.head(of: bare).starts(with: Data("GET /?x HTTP/1.1\r\n".utf8)))
-        let zoned = HTTPRequest(.get, try #require(URL(string: "http://[fe80::1%25eth0]:8080/")))
-        let head = String(decoding: UpgradeTransport.head(of: zoned), as: UTF8.self)
-        #expect(head.contains("Host: [fe80::1]:8080\r\n"))
+        for (host, sent) in [("[fe80::1%25eth0]", "[fe80::1]"), ("[FE80:0:0::1]", "[fe80::1]"), ("127.1", "127.0.0.1")]
+        {
+            let request = HTTPRequest(.get, try #require(URL(string: "http://\(host):8080/")))
+            let head = String(decoding: UpgradeTransport.head(of: request), as: UTF8.self)
+            #expect(head.contains("Host: \(sent):8080\r\n"))
+        }
     }
 
     @Test("a socket's redirect uses the same URL with the scheme of requests, and keeps its escapes")

@@ -25,11 +25,21 @@ public enum HostName {
         return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
-    /// Returns a host that can be compared with others: an address in its usual form with its zone, other text in
-    /// lowercase. A final dot stays, because a name with it is another host.
-    package static func comparable(_ host: String) -> String {
+    /// Returns a host that can be compared with other hosts: an address in its usual form with its zone, or other text
+    /// in lowercase. A final dot stays, because a name with a final dot is another host.
+    public static func comparable(_ host: String) -> String {
         guard isAddress(host), let address = normalized(host) else { return host.lowercased() }
         return address + String(Substring(host.utf8.drop { $0 != UInt8(ascii: "%") }))
+    }
+
+    /// Returns a URL's authority as it's sent: an address in its usual form, and without its zone, which only this
+    /// device knows (RFC 6874, section 4). Returns other text unchanged.
+    public static func sentAuthority(_ authority: String) -> String {
+        let bracket = authority.first == "[" ? authority.firstIndex(of: "]") : nil
+        let end = bracket.map { authority.index(after: $0) } ?? authority.firstIndex(of: ":") ?? authority.endIndex
+        let host = String(authority[..<end])
+        guard isAddress(host), let address = normalized(host) else { return authority }
+        return (bracket == nil ? address : "[\(address)]") + authority[end...]
     }
 
     /// Returns the bytes of an address: 4 for IPv4, 16 for IPv6 without its zone. Returns nil for other text.

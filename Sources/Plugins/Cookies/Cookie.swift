@@ -1,5 +1,6 @@
 import Errand
 public import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -49,8 +50,7 @@ public struct Cookie: Sendable, Hashable {
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
     ) {
         (self.name, self.value, self.path, self.expiry) = (name, value, path, expiry)
-        let name = domain.hasPrefix(".") ? String(domain.dropFirst()) : domain
-        self.domain = CookieRules.comparable(name.lowercased())
+        self.domain = HostName.comparable(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 

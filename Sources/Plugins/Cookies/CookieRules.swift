@@ -45,7 +45,8 @@ struct CookieOrigin {
             return (String(decoding: host), String(decoding: path), isSecure)
         }
         guard let parts else { return nil }
-        (host, path) = (CookieRules.comparable(parts.host), parts.path)
+        let mayBeAddress = parts.host.utf8.first.map(ASCII.isDigit) ?? false
+        (host, path) = (mayBeAddress ? HostName.comparable(parts.host) : parts.host, parts.path)
         isSecure = parts.isSecure || Self.loopbackHosts.contains(host)
     }
 
@@ -60,8 +61,7 @@ struct CookieOrigin {
 
     static func host(of url: URL) -> String? {
         guard let host = url.host, !host.isEmpty else { return nil }
-        let hasCapitals = host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") }
-        return CookieRules.comparable(hasCapitals ? host.lowercased() : host)
+        return HostName.comparable(host)
     }
 
     /// The path of a cookie without a `Path` attribute (RFC 6265bis, section 5.1.4).
@@ -74,13 +74,6 @@ struct CookieOrigin {
 }
 
 enum CookieRules {
-    /// Returns a lowercase host with an address in its usual form, which redirects have. Keeps the zone of an address,
-    /// because it tells networks apart.
-    static func comparable(_ host: String) -> String {
-        guard HostName.isAddress(host), let address = HostName.normalized(host) else { return host }
-        return address + String(Substring(host.utf8.drop { $0 != UInt8(ascii: "%") }))
-    }
-
     /// Whether a cookie's domain covers a host (RFC 6265bis, section 5.1.3). An IP address matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)

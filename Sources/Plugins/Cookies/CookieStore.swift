@@ -66,7 +66,7 @@ struct CookieStore {
     ) throws(CookieRejection) {
         if domain.isEmpty { return }
         guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { throw .foreignDomain }
-        let domain = CookieRules.comparable(domain)
+        let domain = HostName.comparable(domain)
         if domain == origin.host, policy.publicSuffixes.contains(domain) { return }
         guard CookieRules.matches(host: origin.host, domain: domain) else { throw .foreignDomain }
         if policy.publicSuffixes.contains(domain) { throw .publicSuffix }

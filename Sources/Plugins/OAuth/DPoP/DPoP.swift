@@ -93,8 +93,13 @@ public final class DPoP: Sendable {
     /// The `ath` claim (RFC 9449, section 4.2).
     static func hash(_ token: String) -> String { Base64URL.text(SHA256Digest.digest(of: token.utf8)) }
 
-    /// The `htu` claim (RFC 9449, section 4.2).
-    static func target(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
+    /// The `htu` claim (RFC 9449, section 4.2), with the authority as it's sent.
+    static func target(_ url: String) -> String {
+        let target = url.prefix { $0 != "?" && $0 != "#" }
+        guard let start = target.firstRange(of: "://")?.upperBound else { return String(target) }
+        let authority = target[start...].prefix { $0 != "/" }
+        return "\(target[..<start])\(HostName.sentAuthority(String(authority)))\(target[authority.endIndex...])"
+    }
 
     // MARK: Servers
 

@@ -214,8 +214,8 @@ struct RequestURLParts {
         self.path = path.isEmpty ? "/" : String(path)
         query = mark.map { rest[rest.index(after: $0)...] }
         guard host.count <= 1 else { throw SigningError(.invalidValue, "the request has several Host fields") }
-        let own = url[url.utf8.index(colon, offsetBy: 3)..<authorityEnd]
-        var text = SignatureComponent.lowercased(host.first ?? String(own))
+        let own = HostName.sentAuthority(String(url[url.utf8.index(colon, offsetBy: 3)..<authorityEnd]))
+        var text = SignatureComponent.lowercased(host.first ?? own)
         let port = scheme == "https" ? ":443" : ":80"
         if text.hasSuffix(port) { text.removeLast(port.count) }
         if text.hasSuffix(":") { text.removeLast() }

@@ -97,19 +97,11 @@ struct UpgradeTransport: Transport {
         var target = rest[authority.endIndex...].prefix { $0 != "#" }
         if target.first != "/" { target = "/" + target }
         var head = "\(request.method.rawValue) \(target) HTTP/1.1\r\n"
-        if !request.headers.contains(.host) { head += "Host: \(withoutZone(authority))\r\n" }
+        if !request.headers.contains(.host) { head += "Host: \(HostName.sentAuthority(String(authority)))\r\n" }
         for field in request.headers where field.name != .contentLength {
             head += "\(field.name.rawName): \(field.value)\r\n"
         }
         return Data((head + "\r\n").utf8)
-    }
-
-    /// Removes the zone of an IPv6 address, because a zone is meaningful only on this machine (RFC 6874, section 4).
-    private static func withoutZone(_ authority: Substring) -> String {
-        guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
-            return String(authority)
-        }
-        return String(authority[..<zone] + authority[end...])
     }
 
     /// Returns a redirect's target, with `ws` and `wss` replaced by `http` and `https`.
