@@ -24,4 +24,25 @@ import Testing
         }
         for text in ["api.test:80", "a:b", "api.test", ""] { #expect(!HostName.isAddress(text), "\(text)") }
     }
+
+    @Test("hosts are compared without the spelling of an address, and with its zone and the final dot of a name")
+    func comparable() {
+        for (text, host) in [
+            ("API.test.", "api.test."), ("[0:0::1]", "::1"), ("FE80:0::1%25eth0", "fe80::1%25eth0"),
+            ("127.1", "127.0.0.1"), ("[::1", "[::1"), ("", ""),
+        ] {
+            #expect(HostName.comparable(text) == host)
+        }
+    }
+
+    @Test("an authority is sent with an address in its usual form, without its zone")
+    func sentAuthority() {
+        for (text, sent) in [
+            ("[0:0::1]:81", "[::1]:81"), ("[FE80:0::1%25eth0]", "[fe80::1]"), ("127.1:80", "127.0.0.1:80"),
+            ("API.test.:81", "API.test.:81"), ("1.test", "1.test"), ("[::1", "[::1"), ("[::1]", "[::1]"), ("", ""),
+            (":80", ":80"), ("[x]:1", "[x]:1"),
+        ] {
+            #expect(HostName.sentAuthority(text) == sent)
+        }
+    }
 }

@@ -122,6 +122,10 @@ import Testing
         let canonical = try CanonicalRequest(request, rules: .general, payload: "p")
         #expect(canonical.text.contains("\nhost:\(authority)\n"))
         #expect(try RequestURLParts(url, host: []).authority == authority)
+        // Other senders keep the spelling of the URL.
+        var spelled = request
+        spelled.headers["Host"] = String(url.dropFirst(7).prefix { $0 != "/" })
+        try SignableMessage(spelled).checkHost()
         // A server sees the host that is sent.
         var received = HTTPRequest(.get, address("http://\(authority)/"))
         received.headers["Host"] = authority

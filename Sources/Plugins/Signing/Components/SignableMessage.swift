@@ -188,7 +188,8 @@ public struct SignableMessage: Sendable {
         guard case .request(_, let url) = start else { return try request?.checkHost() ?? () }
         let byField = try RequestURLParts(url, host: headers.values(of: .host))
         let byURL = try RequestURLParts(url, host: [])
-        guard byField.authority == byURL.authority else {
+        // Other senders may write an address in another form than the URL's.
+        guard HostName.sentAuthority(byField.authority) == byURL.authority else {
             throw SigningError(.invalidValue, "the request's Host field and its URL name different hosts")
         }
     }
