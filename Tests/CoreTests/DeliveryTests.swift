@@ -135,6 +135,16 @@ struct Save: Request {
         NetworkAgent(baseURL: base, transport: .stub(response))
     }
 
+    @Test("the temporary file of a process that was killed is removed by a later download to the same directory")
+    func abandoned() async throws {
+        let folder = try Folder([".errand-1-1.partial": "left", ".errand-1-2.partial": "recent"])
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: folder.file(".errand-1-1.partial").path
+        )
+        _ = try await agent().send(Save(file: folder.file("a")))
+        #expect(folder.names == [".errand-1-2.partial", "a"])
+    }
+
     @Test("the old file stays until status, type, checks and decoding have accepted the new one")
     func untouched() async throws {
         let folder = try Folder(["a": "old"])

@@ -349,4 +349,17 @@ import Testing
         await outbox.close()
         await other.close()
     }
+
+    @Test("the temporary file of a process that was killed is removed when the log is rewritten")
+    func abandoned() async throws {
+        let outbox = try await desk.enqueueOnly()
+        let left = desk.folder.url.appending(path: ".errand-1-1.partial")
+        try Data("left".utf8).write(to: left)
+        try SystemFile(left.path, [.write]).setTimes(1_500_000_000_000_000_000)
+        let large = Draft(text: String(repeating: "x", count: 1_000_000))
+        for _ in 0..<2 { try await outbox.remove(outbox.enqueue(large)) }
+        #expect(try Data(contentsOf: desk.log).count < 1 << 20)
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        await outbox.close()
+    }
 }

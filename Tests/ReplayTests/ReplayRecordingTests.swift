@@ -60,6 +60,17 @@ struct ReplayRecordingTests {
         #expect(try JSONDecoder().decode(HARFile.self, from: Data(contentsOf: file)).log.entries.count == 11)
     }
 
+    @Test("the temporary file of a process that was killed is removed by the next recording in the same directory")
+    func abandoned() async throws {
+        let folder = try Folder()
+        let left = folder.file(".errand-1-1.partial")
+        try Data("left".utf8).write(to: left)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: left.path)
+        try ReplayTransport(har: folder.file("a.har"), mode: .recordAll(over: .stub(.text("new")))).save()
+        #expect(folder.names == ["a.har"])
+    }
+
     @Test("new requests are added to the file, whose existing entries stay byte for byte")
     func adding() async throws {
         let old = entry("\(site)/old", content: #""size":3,"text":"old","_own":[1, 2,{"a" : null}]"#)

@@ -129,9 +129,94 @@ import Darwin
             return false
         }
         #expect(count == 1)
-        let temporary = SystemFile.temporary(beside: b)
-        #expect(temporary.hasPrefix(folder.url.path + "/.errand-") && temporary != SystemFile.temporary(beside: b))
         SystemFile.flushDirectory(of: b)
+    }
+
+    private var present: Set<String> {
+        get throws {
+            var names: Set<String> = []
+            try SystemFile.list(folder.url.path) {
+                names.insert($0)
+                return true
+            }
+            return names
+        }
+    }
+
+    /// Creates a file that was last changed two hours ago.
+    private func makeOld(_ name: String) throws {
+        let file = try SystemFile(creating: folder.path(name))
+        file.setTimes(Int64(Date().timeIntervalSince1970 - 7200) * 1_000_000_000)
+    }
+
+    @Test("a temporary file is next to its destination, and replaces it")
+    func temporaryFile() throws {
+        let path = folder.path("a")
+        try SystemFile(creating: path).write(Data("old".utf8))
+        do {
+            let file = try SystemFile.temporary(beside: path, permissions: 0o640)
+            let other = try SystemFile.temporary(beside: path, [.read, .write], permissions: 0o600)
+            #expect(file.path.hasPrefix(folder.url.path + "/.errand-") && file.path != other.path)
+            #expect(try FileStatus(at: file.path).permissions == 0o640)
+            try file.write(Data("new".utf8))
+            SystemFile.remove(other.path)
+            try file.move(to: path)
+            let reader = try SystemFile(reading: path)
+            #expect(try reader.read(10) == Data("new".utf8) && reader.tryLock(), "the lock is released")
+        }
+        #expect(try present == ["a"])
+        let missing = #expect(throws: SystemFile.Failure.self) {
+            _ = try SystemFile.temporary(beside: folder.path("none/a"), permissions: 0o600)
+        }
+        #expect(missing?.code == ENOENT)
+    }
+
+    @Test("only old temporary files that no process has open are removed, and no other files")
+    func abandoned() throws {
+        let kept = [
+            "a", "errand-1-2.partial", ".errand-1-2.partial.", ".errand-1-2.part", ".errand-1.partial",
+            ".errand-1-2-3.partial", ".errand-01-2.partial", ".errand-1-+2.partial", ".errand--1-2.partial",
+            ".errand-1-2x.partial", ".errand-1-18446744073709551616.partial", ".errand-2147483648-1.partial",
+            ".Errand-1-2.partial", ".errand-1-.partial",
+        ]
+        let removed = [
+            ".errand-1-2.partial", ".errand-1-0.partial", ".errand-2147483647-18446744073709551615.partial",
+            ".errand-\(getpid())-7.partial",
+        ]
+        for name in kept + removed { try makeOld(name) }
+        _ = try SystemFile(creating: folder.path(".errand-1-3.partial"))
+        let soon = try SystemFile(creating: folder.path(".errand-1-4.partial"))
+        soon.setTimes(Int64(Date().timeIntervalSince1970 + 7200) * 1_000_000_000)
+        try makeOld(".errand-1-5.partial")
+        let open = try SystemFile(folder.path(".errand-1-5.partial"), [.read, .write])
+        let isLocked = open.tryLock()
+        #expect(isLocked)
+        // Links and directories with such a name aren't Errand's.
+        #expect(symlink(folder.path("a"), folder.path(".errand-1-6.partial")) == 0)
+        try makeOld("second")
+        try SystemFile.link(folder.path("second"), to: folder.path(".errand-1-7.partial"))
+        try SystemFile.makeDirectory(folder.path(".errand-1-8.partial"), permissions: 0o700)
+        SystemFile.removeAbandonedFiles(beside: folder.path("destination"))
+        let others = (3...8).map { ".errand-1-\($0).partial" } + ["second"]
+        #expect(try present == Set(kept + others))
+        SystemFile.removeAbandonedFiles(beside: folder.path("none/destination"))
+    }
+
+    @Test("a temporary file that is being written isn't removed, however old it is")
+    func inUse() throws {
+        let path = folder.path("a")
+        let file = try SystemFile.temporary(beside: path, permissions: 0o600)
+        file.setTimes(1_000_000_000)
+        SystemFile.removeAbandonedFiles(beside: path)
+        #expect(try present.count == 1)
+        SystemFile.remove(file.path)
+    }
+
+    @Test("a file that is written again removes the temporary files of killed processes")
+    func written() throws {
+        try makeOld(".errand-1-2.partial")
+        try SystemFile.replace(folder.path("a"), with: Data("new".utf8))
+        #expect(try present == ["a"])
     }
 
     @Test("a lock excludes other open files until it is released or its file is closed")

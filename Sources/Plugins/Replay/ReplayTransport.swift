@@ -254,19 +254,19 @@ extension ReplayTransport {
         let exchanges = recorder.exchanges
         let isPresent = (try? FileStatus(at: target.path)) != nil
         if file == nil || file == self.file, exchanges.isEmpty, isPresent, mode.kind != .recordAll { return }
-        let temporary = SystemFile.temporary(beside: target.path)
         do {
-            try write(exchanges, to: temporary)
-            try SystemFile.rename(temporary, to: target.path)
-        } catch {
-            SystemFile.remove(temporary)
-            if let failure = error as? SystemFile.Failure { throw HARError(.fileFailed, failure.description) }
-            throw error
-        }
+            let temporary = try SystemFile.temporary(beside: target.path, permissions: 0o600)
+            do {
+                try write(exchanges, to: temporary)
+                try temporary.move(to: target.path)
+            } catch {
+                SystemFile.remove(temporary.path)
+                throw error
+            }
+        } catch let failure as SystemFile.Failure { throw HARError(.fileFailed, failure.description) }
     }
 
-    private func write(_ exchanges: [RecordedExchange], to path: String) throws {
-        let file = try SystemFile(creating: path, mode: 0o600)
+    private func write(_ exchanges: [RecordedExchange], to file: borrowing SystemFile) throws {
         let creator = HARFile.Creator(name: "Errand", version: ErrandInfo.version)
         let frame = HARFile(log: HARFile.Log(creator: creator, entries: []))
         // The keys are sorted, so the version comes after the list of entries.

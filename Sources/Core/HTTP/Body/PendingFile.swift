@@ -17,33 +17,37 @@ extension HTTPBody {
 /// removes the temporary file.
 package final class PendingFile: Sendable {
     package let destination: URL
-    let temporary: URL
     package let length: Int64
+    /// The temporary file. It's open, and so locked, until this object is released.
+    private let file: SystemFile
+
+    var temporary: URL { URL(filePath: file.path) }
 
     /// Writes the body to a new temporary file with the permissions of the file that it will replace.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
-        let name = SystemFile.temporary(beside: destination.path)
-        temporary = URL(filePath: name)
-        var isWhole = false
-        defer { if !isWhole { SystemFile.remove(name) } }
         do {
             let old = SystemFile.attributes(at: destination.path)
             let file = try Self.naming(destination) { () throws(SystemFile.Failure) in
                 if old?.isDirectory == true || destination.path.isEmpty { throw SystemFile.directory(destination.path) }
-                return try SystemFile(creating: name, mode: old?.permissions ?? 0o666)
+                return try SystemFile.temporary(beside: destination.path, permissions: old?.permissions ?? 0o666)
             }
             var count: Int64 = 0
-            for try await chunk in body {
-                try Self.naming(destination) { () throws(SystemFile.Failure) in try file.write(chunk) }
-                count += Int64(chunk.count)
-            }
-            try Self.naming(destination) { () throws(SystemFile.Failure) in
-                if let old { try file.setPermissions(old.permissions) }
-                try file.flush()
+            do {
+                for try await chunk in body {
+                    try Self.naming(destination) { () throws(SystemFile.Failure) in try file.write(chunk) }
+                    count += Int64(chunk.count)
+                }
+                try Self.naming(destination) { () throws(SystemFile.Failure) in
+                    if let old { try file.setPermissions(old.permissions) }
+                    try file.flush()
+                }
+            } catch {
+                SystemFile.remove(file.path)
+                throw error
             }
             length = count
-            isWhole = true
+            self.file = file
         } catch {
             body.cancel()
             throw error
@@ -54,11 +58,11 @@ package final class PendingFile: Sendable {
 
     @concurrent package func accept() async throws {
         try Self.naming(destination) { () throws(SystemFile.Failure) in
-            try SystemFile.rename(temporary.path, to: destination.path)
+            try file.move(to: destination.path)
         }
     }
 
-    package func discard() { SystemFile.remove(temporary.path) }
+    package func discard() { SystemFile.remove(file.path) }
 
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
@@ -72,7 +76,7 @@ package final class PendingFile: Sendable {
         }
     }
 
-    private func isOurs(_ url: URL?) -> Bool { url?.path == temporary.path }
+    private func isOurs(_ url: URL?) -> Bool { url?.path == file.path }
 
     private static func naming<Value: ~Copyable>(
         _ destination: URL, _ body: () throws(SystemFile.Failure) -> Value

@@ -141,23 +141,16 @@ extension SystemFile {
     /// Atomically replaces a file with a new file that only its owner can read.
     package static func replace(_ path: String, with data: Data) throws(Failure) {
         if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
-        let temporary = temporary(beside: path)
+        let file = try temporary(beside: path, permissions: 0o600)
         do {
-            let file = try SystemFile(creating: temporary, mode: 0o600)
             try file.setPermissions(0o600)
             try file.write(data)
             try file.flushData()
-            try rename(temporary, to: path)
+            try file.move(to: path)
         } catch {
-            remove(temporary)
+            remove(file.path)
             throw error
         }
-    }
-
-    package static func temporary(beside path: String) -> String {
-        let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
-        guard let slash = path.lastIndex(of: "/") else { return name }
-        return path[...slash] + name
     }
 }
 

@@ -119,11 +119,10 @@ struct OutboxLog: ~Copyable {
     /// Replaces the file with a file that contains only these entries. Returns the entries with their new positions.
     /// Requires the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
-        let temporary = SystemFile.temporary(beside: path)
+        let new = try OutboxError.converting { () throws(SystemFile.Failure) in
+            try SystemFile.temporary(beside: path, [.read, .write], permissions: 0o600)
+        }
         do {
-            let new = try OutboxError.converting { () throws(SystemFile.Failure) in
-                try SystemFile(temporary, [.read, .write, .create, .exclusive], permissions: 0o600)
-            }
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, id: next, to: &bytes)
             for entry in entries {
@@ -141,15 +140,15 @@ struct OutboxLog: ~Copyable {
             }
             try OutboxError.converting { () throws(SystemFile.Failure) in
                 try new.write(bytes, at: size)
-                try new.flush()
-                try SystemFile.rename(temporary, to: path)
+                try new.flushData()
+                try new.move(to: path)
             }
             SystemFile.flushDirectory(of: path)
             file = consume new
             end = size + Int64(bytes.count)
             return moved
         } catch {
-            SystemFile.remove(temporary)
+            SystemFile.remove(new.path)
             throw error
         }
     }
