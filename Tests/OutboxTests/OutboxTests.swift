@@ -503,6 +503,25 @@ import Testing
         await outbox.close()
     }
 
+    @Test("an app's own error isn't mistaken for a change of the user because of its name")
+    func ownError() async throws {
+        struct Own: CodedError {
+            enum Code: Int, ErrorCode {
+                case userChanged = 1
+                var number: Int { rawValue }
+                var description: String { "userChanged" }
+            }
+            let code = Code.userChanged
+            var description: String { "the profile has changed" }
+        }
+        let desk = Desk(filters: [ClosureFilter { _, _ in throw Own() }])
+        let outbox = try await desk.open()
+        try await outbox.enqueue(Note(number: 1))
+        try await outbox.reached { $0.entries.first?.state == .stopped }
+        #expect(desk.refusals.all.map(\.reason) == [.failed])
+        await outbox.close()
+    }
+
     private struct Twice: Filter {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
             do { return try await next(exchange) } catch { return try await next(exchange) }

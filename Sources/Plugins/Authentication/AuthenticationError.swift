@@ -43,7 +43,16 @@ extension FailureCode<AuthenticationError> {
     public static var userChanged: Self { Self("userChanged", 4) }
 }
 
-extension AuthenticationError: RequestFailure {}
+extension AuthenticationError: RequestFailure {
+    /// The reason for the codes ``Code/signedOut`` and ``Code/userChanged``. Nil for other codes.
+    public var userFailure: UserFailure? {
+        switch code {
+        case .signedOut: .signedOut
+        case .userChanged: .userChanged
+        default: nil
+        }
+    }
+}
 
 extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     /// What failed, without the credential.

@@ -23,6 +23,8 @@ public struct SigningError: CodedError, Sendable {
 extension SigningError: RequestFailure {
     /// False, because the same request fails again.
     public var isRetryable: Bool { false }
+    /// The reason for the code ``Code/ownerChanged``. Nil for other codes.
+    public var userFailure: UserFailure? { code == .ownerChanged ? .userChanged : nil }
 }
 
 extension SigningError {

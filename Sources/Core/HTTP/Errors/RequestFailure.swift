@@ -19,6 +19,18 @@ public protocol RequestFailure: Error {
     /// If an outcome check throws an error for which this is true, a filter that adds credentials renews them and sends
     /// the request again.
     var refusesCredential: Bool { get }
+    /// The reason why the request wasn't sent, if the reason is its user. Defaults to `nil`.
+    ///
+    /// A queue that sends requests later uses it to wait for the user.
+    var userFailure: UserFailure? { get }
+}
+
+/// The reason why a request wasn't sent for its user.
+public enum UserFailure: Sendable, Hashable {
+    /// No user is signed in.
+    case signedOut
+    /// Another user has signed in since the request was started or stored.
+    case userChanged
 }
 
 extension RequestFailure {
@@ -26,9 +38,14 @@ extension RequestFailure {
     public var response: HTTPResponse? { nil }
     /// Returns false.
     public var refusesCredential: Bool { false }
+    /// Returns `nil`.
+    public var userFailure: UserFailure? { nil }
 }
 
-extension ErrandError: RequestFailure {}
+extension ErrandError: RequestFailure {
+    /// The reason for the code ``Code/userChanged``. `nil` for other codes.
+    public var userFailure: UserFailure? { code == .userChanged ? .userChanged : nil }
+}
 
 /// An error that the caller expects, such as a cache miss when only a cached response was requested.
 ///

@@ -86,7 +86,7 @@ extension OutboxEngine {
                 try await type.deliver(request, shown(entry), activity.agent(on: agent), options)
             }
             do { try await send() } catch
-                where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
+                where error.failureOfUser != nil && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
                 // The user's session may have ended. The same user may have signed in again since, so the entry is sent
                 // once more.
@@ -103,7 +103,8 @@ extension OutboxEngine {
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
                 try await refuse(
-                    error.isOfAnotherUser ? .userChanged : .failed, refusal, request: request, error: error)
+                    error.failureOfUser == .userChanged ? .userChanged : .failed, refusal, request: request,
+                    error: error)
             }
             throw error
         }

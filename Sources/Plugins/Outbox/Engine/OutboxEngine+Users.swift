@@ -72,10 +72,5 @@ extension OutboxEngine {
 }
 
 extension Error {
-    var isOfUser: Bool {
-        guard let error = self as? any CodedError else { return false }
-        return ["signedOut", "userChanged"].contains("\(error.code)")
-    }
-
-    var isOfAnotherUser: Bool { isOfUser && (self as? any CodedError).map { "\($0.code)" } == "userChanged" }
+    var failureOfUser: UserFailure? { (self as? any RequestFailure)?.userFailure }
 }
