@@ -253,11 +253,11 @@ extension OutboxEngine {
 
     @concurrent private func commitAll() async {
         while let changes = waiting() {
-            let results = write(changes.map(\.change))
+            let results = await write(changes.map(\.change))
             // The other changes depend on the written changes. They come first in the next write.
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
-            if tryTakeSenderLock() { beginSending() }
+            if tryTakeSenderLock() { await beginSending() }
             for (change, result) in zip(changes, results) { change.waiter.resume(returning: result) }
             pump()
         }
@@ -273,8 +273,8 @@ extension OutboxEngine {
     }
 
     /// Starts sending. First reads the log, because the process that sent before may have changed it.
-    private func beginSending() {
-        guard case .success = write([.look])[0] else { return releaseSender() }
+    private func beginSending() async {
+        guard case .success = await write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in
             state.isSender = !state.isClosed
             return state.isClosed
@@ -282,17 +282,39 @@ extension OutboxEngine {
         if isClosed { releaseSender() }
     }
 
-    /// Writes the first changes, up to a change that depends on an earlier one. Blocks until the changes are on disk.
-    private func write(_ changes: [OutboxChange]) -> [Result<UInt64?, OutboxError>] {
-        disk.withLock { log in
-            do throws(OutboxError) {
-                try log.lock()
-                defer { log.unlock() }
-                try readNew(&log)
-                return try write(changes, &log)
-            } catch {
+    /// Writes the first changes, up to a change that depends on an earlier one. Waits up to 10 seconds if another
+    /// process holds the directory's lock. Doesn't block a thread during this wait, because the other process may be
+    /// suspended.
+    private func write(_ changes: [OutboxChange]) async -> [Result<UInt64?, OutboxError>] {
+        let end = time.instant(after: .seconds(10))
+        var (attempts, pause) = (0, Duration.milliseconds(1))
+        while true {
+            if let results = disk.withLock({ writeLocked(changes, &$0) }) { return results }
+            attempts += 1
+            // After a jump of the clock, for example while the device was asleep, the other process may be about to
+            // release the lock. So the time alone doesn't end the wait.
+            guard attempts < 100 || time.now < end else {
+                let path = OutboxLog.lockPath(in: directory)
+                let error = OutboxError(.busy, "another process has the outbox open and holds the lock \(path)")
                 return changes.map { _ in .failure(error) }
             }
+            // The other process doesn't follow this outbox's clock, so the system's clock measures the pause.
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .milliseconds(8))
+        }
+    }
+
+    /// Blocks until the changes are on disk. Returns nil if another process holds the directory's lock.
+    private func writeLocked(
+        _ changes: [OutboxChange], _ log: inout OutboxLog
+    ) -> [Result<UInt64?, OutboxError>]? {
+        do throws(OutboxError) {
+            guard try log.tryLock() else { return nil }
+            defer { log.unlock() }
+            try readNew(&log)
+            return try append(changes, &log)
+        } catch {
+            return changes.map { _ in .failure(error) }
         }
     }
 
@@ -322,7 +344,7 @@ extension OutboxEngine {
         }
     }
 
-    private func write(
+    private func append(
         _ changes: [OutboxChange], _ log: inout OutboxLog
     ) throws(OutboxError) -> [Result<UInt64?, OutboxError>] {
         var plan = state.withLock { state in

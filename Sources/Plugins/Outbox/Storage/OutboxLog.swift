@@ -28,18 +28,12 @@ struct OutboxLog: ~Copyable {
         }
     }
 
-    /// Acquires the directory's lock. Waits up to 10 seconds.
-    mutating func lock() throws(OutboxError) {
-        for _ in 0..<10_000 {
-            if lockFile.tryLock() {
-                if lockFile.isAt(Self.lockPath(in: directory)) { return }
-                lockFile.unlock()
-                throw OutboxError(.fileFailed, "\(directory) was removed while it was open")
-            }
-            usleep(1000)
-        }
-        throw OutboxError(
-            .busy, "another process has the outbox open and holds the lock \(Self.lockPath(in: directory))")
+    /// Acquires the directory's lock. Returns false if another process holds it.
+    func tryLock() throws(OutboxError) -> Bool {
+        guard lockFile.tryLock() else { return false }
+        if lockFile.isAt(Self.lockPath(in: directory)) { return true }
+        lockFile.unlock()
+        throw OutboxError(.fileFailed, "\(directory) was removed while it was open")
     }
 
     func unlock() { lockFile.unlock() }
