@@ -40,9 +40,9 @@ import Testing
 
         mutating func change(_ change: OutboxChange) -> UInt64? {
             var plan = OutboxPlan(state.queue)
-            let isAdded = plan.add(change, to: state.queue, options: OutboxOptions())
+            let isAdded = plan.add(change, to: state.queue)
             #expect(isAdded)
-            plan.merge { value(of: $0) }
+            plan.complete(OutboxOptions()) { value(of: $0) }
             let (records, steps) = plan.records()
             for step in steps { state.take(step, at: Int64(bytes.count)) }
             bytes += records

@@ -25,6 +25,9 @@ public struct OutboxError: Error, Sendable {
         do { return try body() } catch { throw Self(error) }
     }
 
+    /// Whether the content of an entry was refused, so storing it again fails in the same way.
+    var isOfContent: Bool { code == .queueFull || code == .tooLarge }
+
     /// The code and the message.
     public var description: String { "\(code): \(message)" }
 }
@@ -34,9 +37,11 @@ extension OutboxError: CodedError {}
 extension FailureCode<OutboxError> {
     /// Another process held the directory's lock for too long.
     public static var busy: Self { Self("busy", 1) }
-    /// The outbox is full: it has the maximum number of entries or bytes.
+    /// The outbox is full: the new entry, or the new content of an entry, would exceed the maximum number of entries or
+    /// bytes. An entry that would have been replaced stays as it was.
     public static var queueFull: Self { Self("queueFull", 2) }
-    /// The encoded request, the name of its lane, or its replacement key is too long.
+    /// The encoded request, the name of its lane, or its replacement key is too long. Also thrown for a request that is
+    /// too long after merging; the older entry then stays as it was.
     public static var tooLarge: Self { Self("tooLarge", 3) }
     /// The outbox was closed.
     public static var closed: Self { Self("closed", 4) }

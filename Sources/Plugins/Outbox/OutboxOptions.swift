@@ -17,8 +17,8 @@ public struct OutboxOptions: Sendable {
     public var backoff: Backoff
     /// The maximum number of entries. If the outbox is full, `enqueue` throws `queueFull`. Defaults to 10,000.
     public var maximumEntries = 10_000
-    /// The maximum size of all entries in bytes. If the outbox is full, `enqueue` throws `queueFull`. Defaults to 64
-    /// MiB.
+    /// The maximum size of all entries in bytes. If a new entry, or a request that replaces an entry, would exceed it,
+    /// `enqueue` throws `queueFull`, and an older entry stays. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
     /// The maximum size of an encoded request in bytes, at most 16 MiB. Defaults to 1 MiB.
     public var maximumEntryBytes = 1 << 20

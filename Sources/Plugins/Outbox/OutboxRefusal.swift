@@ -53,7 +53,7 @@ public enum OutboxDecision: Sendable {
     /// Removes the entry. Entries that depend on it are refused when it's their turn.
     case drop
     /// Sends this request instead of the entry, in the same lane. The request gets a new `Idempotency-Key` and doesn't
-    /// have dependencies.
+    /// have dependencies. If the request doesn't fit in the outbox, the entry stays as it was, and its lane stops.
     case edit(any OutboxRequest)
     /// Sends the entry again after this time, or after the backoff if the backoff is longer.
     case retry(after: Duration = .zero)

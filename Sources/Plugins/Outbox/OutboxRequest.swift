@@ -31,7 +31,8 @@ public protocol OutboxRequest: Request, Codable {
     /// The maximum age of the entry. If the entry isn't sent by then, the outbox's handler decides about it. Defaults
     /// to nil, which uses ``OutboxOptions/maximumAge``.
     var outboxMaximumAge: Duration? { get }
-    /// Returns the request to send if this request replaces an older request. Defaults to returning this request.
+    /// Returns the request to send if this request replaces an older request. Defaults to returning this request. If
+    /// the returned request is too large, `enqueue` throws, and the older entry stays.
     func merging(_ older: Self) -> Self
 }
 

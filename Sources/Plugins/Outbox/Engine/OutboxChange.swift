@@ -25,7 +25,8 @@ struct NewEntry: Sendable {
     var marks: Set<UserMark> = []
     var user: UserStamp?
     var dependencies: [UInt64]
-    var merge: @Sendable (Data) throws -> Data
+    /// Merges the value of an entry that is replaced with the new value.
+    var merge: @Sendable (Data) throws(OutboxError) -> Data
 
     func stored(id: UInt64) -> StoredEntry {
         StoredEntry(
@@ -47,8 +48,11 @@ struct OutboxPlan {
         var id: UInt64 = 0
         var entry: StoredEntry?
         var value = Data()
-        /// The entry that the new entry replaces, and the closure that merges the old value with the new value.
-        var older: (entry: StoredEntry, merge: @Sendable (Data) throws -> Data)?
+        var payload: [UInt8] = []
+        /// The entry with the same number, whose content the new content replaces.
+        var old: StoredEntry?
+        /// Merges the old entry's value with the new value. It's nil if the new value doesn't depend on the old one.
+        var merge: (@Sendable (Data) throws(OutboxError) -> Data)?
     }
 
     private(set) var steps: [Step] = []
@@ -64,15 +68,15 @@ struct OutboxPlan {
 
     /// Adds a change to the plan. Returns false if the change depends on an earlier change in this plan. The change
     /// then has to wait for the next plan.
-    mutating func add(_ change: OutboxChange, to queue: borrowing OutboxQueue, options: OutboxOptions) -> Bool {
+    mutating func add(_ change: OutboxChange, to queue: borrowing OutboxQueue) -> Bool {
         switch change {
-        case .add(let new): return add(new, to: queue, options: options)
+        case .add(let new): return add(new, to: queue)
         case .edit(let id, let new):
             guard touched.insert(id).inserted else { return false }
             guard let old = queue.entries[id] else { return nothing() }
             var entry = new.stored(id: id)
             (entry.lane, entry.enqueued, entry.user) = (old.lane, old.enqueued, old.user)
-            steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
+            steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value, old: old))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
             // An entry whose record is damaged counts as known too, because it may have been sent, and other entries
@@ -95,7 +99,7 @@ struct OutboxPlan {
         return true
     }
 
-    private mutating func add(_ new: NewEntry, to queue: borrowing OutboxQueue, options: OutboxOptions) -> Bool {
+    private mutating func add(_ new: NewEntry, to queue: borrowing OutboxQueue) -> Bool {
         let slot = new.replacementKey.map { OutboxQueue.Slot(name: new.name, lane: new.lane, key: $0) }
         if let slot, !slots.insert(slot).inserted { return false }
         let dependencies = queue.known(new.dependencies)
@@ -108,33 +112,56 @@ struct OutboxPlan {
                 old.dependencies + old.lostDependencies + dependencies.filter { !old.dependencies.contains($0) }
             steps.append(
                 Step(
-                    result: .success(old.id), kind: .put, id: old.id, entry: entry, value: new.value,
-                    older: (old, new.merge)))
+                    result: .success(old.id), kind: .put, id: old.id, entry: entry, value: new.value, old: old,
+                    merge: new.merge))
             return true
         }
-        guard count < options.maximumEntries, byteCount + Int64(new.value.count) <= Int64(options.maximumBytes) else {
-            let limit = "at most \(options.maximumEntries) entries and \(options.maximumBytes) bytes"
-            steps.append(Step(result: .failure(OutboxError(.queueFull, "the outbox is full; it holds \(limit)"))))
-            return true
-        }
-        guard next < OutboxFormat.maximumNext else {
-            steps.append(
-                Step(result: .failure(OutboxError(.fileFailed, "the outbox has used all of its entry numbers"))))
-            return true
-        }
-        var entry = new.stored(id: next)
+        // The entry gets its number in `complete`, if it fits.
+        var entry = new.stored(id: 0)
         entry.dependencies = dependencies
-        steps.append(Step(result: .success(next), kind: .put, id: next, entry: entry, value: new.value))
-        (next, count, byteCount) = (next + 1, count + 1, byteCount + Int64(new.value.count))
+        steps.append(Step(result: .success(nil), kind: .put, entry: entry, value: new.value))
         return true
     }
 
-    /// Merges each replaced entry's value with the new value. If the old value can't be read, keeps the new value.
-    mutating func merge(reading read: (StoredEntry) -> Data?) {
+    /// Merges each replaced entry's value with the new value, and numbers the new entries. Refuses contents that don't
+    /// fit, in which case an older content stays.
+    ///
+    /// - Parameter read: Returns the value of an entry, or nil if it's damaged. The new value then isn't merged.
+    mutating func complete(_ options: OutboxOptions, reading read: (StoredEntry) throws(OutboxError) -> Data?) {
         for index in steps.indices {
-            guard let (entry, merge) = steps[index].older else { continue }
-            if let older = read(entry), let merged = try? merge(older) { steps[index].value = merged }
+            do throws(OutboxError) { steps[index] = try completed(steps[index], options, reading: read) } catch {
+                steps[index] = Step(result: .failure(error))
+            }
         }
+    }
+
+    private mutating func completed(
+        _ step: Step, _ options: OutboxOptions, reading read: (StoredEntry) throws(OutboxError) -> Data?
+    ) throws(OutboxError) -> Step {
+        guard var entry = step.entry else { return step }
+        var step = step
+        if let old = step.old, let merge = step.merge, let value = try read(old) { step.value = try merge(value) }
+        step.payload = entry.payload(step.value)
+        guard step.payload.count <= OutboxFormat.maximumPayload else {
+            throw OutboxError(.tooLarge, "the entry has more than \(OutboxFormat.maximumPayload) bytes")
+        }
+        let growth = Int64(step.payload.count - (step.old?.extent.length ?? 0))
+        guard step.old != nil || count < options.maximumEntries,
+            growth <= 0 || byteCount + growth <= Int64(options.maximumBytes)
+        else {
+            let limit = "at most \(options.maximumEntries) entries and \(options.maximumBytes) bytes"
+            throw OutboxError(.queueFull, "the outbox is full; it holds \(limit)")
+        }
+        if step.old == nil {
+            guard next < OutboxFormat.maximumNext else {
+                throw OutboxError(.fileFailed, "the outbox has used all of its entry numbers")
+            }
+            (entry.id, step.id, step.result) = (next, next, .success(next))
+            (next, count) = (next + 1, count + 1)
+        }
+        byteCount += growth
+        step.entry = entry
+        return step
     }
 
     /// Returns the bytes to write. The entries' positions in the steps are relative to the first record.
@@ -146,9 +173,8 @@ struct OutboxPlan {
                 OutboxFormat.add(kind, id: step.id, to: &bytes)
                 continue
             }
-            let payload = entry.payload(step.value)
-            let start = OutboxFormat.add(.put, id: entry.id, payload: payload, to: &bytes)
-            placed[index].entry = entry.placed(at: Int64(start), payload.count, valueLength: step.value.count)
+            let start = OutboxFormat.add(.put, id: entry.id, payload: step.payload, to: &bytes)
+            placed[index].entry = entry.placed(at: Int64(start), step.payload.count, valueLength: step.value.count)
         }
         return (bytes, placed)
     }

@@ -21,17 +21,17 @@ extension OutboxEngine {
         ended(entry.id)
     }
 
-    /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:)`` stores the outcome later, so the entry
-    /// isn't sent again, and the handler isn't asked again.
+    /// Stores the outcome of a delivery. If the disk fails, ``deliver(_:_:)`` stores the outcome later, so the entry
+    /// isn't sent again, and the handler isn't asked again. An edit that doesn't fit stops the lane instead.
     private func record(
         _ change: OutboxChange, of id: UInt64, delivery: DeliveryRecord, activity: Activity
     ) async throws {
         delivery.settle()
         do { try await commit(change) } catch {
-            delivery.keep(change)
+            if error.isOfContent { stop(id, error) } else { delivery.keep(change) }
+            let next = error.isOfContent ? "stops its lane" : "will be retried"
             activity.note(
-                "outbox",
-                "storing the outcome of entry \(id) failed and will be retried: \(error.briefDescription)")
+                "outbox", "storing the outcome of entry \(id) failed and \(next): \(error.briefDescription)")
             throw error
         }
     }
@@ -46,6 +46,7 @@ extension OutboxEngine {
                 try await commit(change)
                 return state.withLock { $0.queue.wasRecorded(id) }
             } catch {
+                if error.isOfContent { return stop(id, error) }
                 state.withLock { $0.queue.isUnrecorded(id, error: error.briefDescription) }
             }
             if Task.isCancelled { return }

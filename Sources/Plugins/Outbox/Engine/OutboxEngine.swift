@@ -86,10 +86,13 @@ final class OutboxEngine: Sendable {
             name: type.name, lane: lane, value: value, enqueued: time.date,
             expiry: age.map { time.date.addingTimeInterval($0.bounded / .seconds(1)) }, replacementKey: key,
             marks: marks, user: marks.isEmpty ? nil : UserStamp(marks.identities), dependencies: dependencies,
-            merge: { older in
-                let older = try JSONDecoder().decode(R.self, from: older)
+            merge: { (older) throws(OutboxError) in
+                // An earlier version of the app may have stored a value that can't be decoded. The new value then
+                // replaces this value.
+                guard let older = try? JSONDecoder().decode(R.self, from: older) else { return value }
                 let merged = try OutboxType.encode(request.merging(older))
-                return merged.count <= limit ? merged : value
+                if merged.count <= limit { return merged }
+                throw OutboxError(.tooLarge, "the merged request has \(merged.count) bytes, more than \(limit)")
             })
     }
 
@@ -349,10 +352,12 @@ extension OutboxEngine {
     ) throws(OutboxError) -> [Result<UInt64?, OutboxError>] {
         var plan = state.withLock { state in
             var plan = OutboxPlan(state.queue)
-            for change in changes where !plan.add(change, to: state.queue, options: options) { break }
+            for change in changes where !plan.add(change, to: state.queue) { break }
             return plan
         }
-        plan.merge { entry in (try? log.payload(at: entry.extent)).flatMap { $0 }.map { entry.value(in: $0) } }
+        plan.complete(options) { (entry) throws(OutboxError) in
+            try log.payload(at: entry.extent).map { entry.value(in: $0) }
+        }
         let (bytes, steps) = plan.records()
         let start = bytes.isEmpty ? 0 : try log.append(bytes)
         let rest = state.withLock { state in

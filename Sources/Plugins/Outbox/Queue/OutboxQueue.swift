@@ -127,7 +127,11 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    func known(_ ids: [UInt64]) -> [UInt64] { ids.filter { entries[$0] != nil } }
+    /// Returns the numbers of entries that exist, each number once.
+    func known(_ ids: [UInt64]) -> [UInt64] {
+        var seen: Set<UInt64> = []
+        return ids.filter { entries[$0] != nil && seen.insert($0).inserted }
+    }
 
     private static func slot(_ entry: StoredEntry) -> Slot? {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
