@@ -79,7 +79,8 @@ import Testing
     func oracle(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         var (machine, model) = (Machine(), Model())
-        var running: Set<UInt64> = []
+        // The lanes of the deliveries that haven't ended. Their entries may have been removed.
+        var running: [UInt64: String] = [:]
         // Entries that failed or were refused and haven't ended.
         var decided: Set<UInt64> = []
         var (delayed, stopped): ([String: ContinuousClock.Instant], Set<String>) = ([:], [])
@@ -107,7 +108,7 @@ import Testing
                     #expect(id == model.items[old].id)
                     model.items[old].value += "+\(value)"
                     model.items[old].dependencies.formUnion(after)
-                    if model.first(of: lane)?.id == id, let id, !running.contains(id) || decided.contains(id) {
+                    if model.first(of: lane)?.id == id, let id, running[id] == nil || decided.contains(id) {
                         (delayed[lane], stopped) = (nil, stopped.subtracting([lane]))
                     }
                 } else {
@@ -120,26 +121,26 @@ import Testing
                 let ready = model.items.filter { item in
                     model.first(of: item.lane)?.id == item.id && !stopped.contains(item.lane)
                         && (delayed[item.lane] ?? now) <= now && (item.dependencies.isEmpty || item.isOrphaned)
-                        && !running.contains(item.id)
+                        && !running.values.contains(item.lane)
                 }
                 let taken = machine.state.queue.takeNext(at: now, maximumConcurrent: 3)
                 #expect(taken?.id == (running.count < 3 ? ready.first?.id : nil))
                 guard let id = taken?.id, let item = model.items.first(where: { $0.id == id }) else { break }
-                running.insert(id)
+                running[id] = item.lane
                 delayed[item.lane] = nil
                 if item.key != nil, !item.isBegun {
                     _ = machine.change(.mark(.begun, id))
                     model.items[try #require(model.items.firstIndex { $0.id == id })].isBegun = true
                 }
             case 10, 11, 14, 15:
-                guard let id = running.sorted().first, let item = model.items.first(where: { $0.id == id }) else {
-                    break
-                }
-                if decided.remove(id) != nil {
-                    running.remove(id)
+                guard let id = running.keys.min() else { break }
+                let item = model.items.first { $0.id == id }
+                if decided.remove(id) != nil || item == nil {
+                    running[id] = nil
                     machine.state.queue.ended(id)
                     break
                 }
+                guard let item else { break }
                 let index = try #require(model.items.firstIndex { $0.id == id })
                 switch random.below(9) {
                 case 3:
@@ -147,7 +148,7 @@ import Testing
                         _ = machine.change(.mark(.released, id))
                         model.items[index].isBegun = false
                     }
-                    running.remove(id)
+                    running[id] = nil
                     machine.state.queue.ended(id)
                 case 4:
                     let new = NewEntry(
@@ -167,13 +168,11 @@ import Testing
                     stopped.insert(item.lane)
                     decided.insert(id)
                 case 2:
-                    running.remove(id)
                     _ = machine.change(.remove(id))
                     model.remove(id, wasSent: false)
                 default:
                     #expect(lastSent[item.lane] ?? 0 < id)
                     lastSent[item.lane] = id
-                    running.remove(id)
                     _ = machine.change(.mark(.sent, id))
                     model.remove(id, wasSent: true)
                 }
@@ -187,12 +186,11 @@ import Testing
             default:
                 if random.chance(3) {
                     try machine.restart(rewriting: random.chance(2))
-                    (running, decided, delayed, stopped) = ([], [], [:], [])
+                    (running, decided, delayed, stopped) = ([:], [], [:], [])
                 } else if let item = model.items.isEmpty ? nil : random.pick(model.items) {
                     let wasFirst = model.first(of: item.lane)?.id == item.id
                     _ = machine.change(.remove(item.id))
                     model.remove(item.id, wasSent: false)
-                    running.remove(item.id)
                     decided.remove(item.id)
                     if wasFirst || model.first(of: item.lane) == nil {
                         stopped.remove(item.lane)

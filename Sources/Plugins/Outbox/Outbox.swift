@@ -56,14 +56,12 @@ public final class Outbox: Sendable {
     }
 
     /// Removes an entry, and returns whether it existed. An entry that is being sent is cancelled, but a server may
-    /// already have received it.
+    /// already have received it. The next entry in its lane is sent when the cancelled request has ended.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        // Removes the entry before cancelling its request. If the write fails, the entry stays, and a cancelled request
-        // would be sent again.
-        let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
-        engine.cancel(id.rawValue)
-        return wasThere
+        // The engine cancels the request after it has removed the entry. If the write fails, the entry stays, and a
+        // cancelled request would be sent again.
+        try await engine.commit(.remove(id.rawValue)) != nil
     }
 
     /// Removes all entries, for example when a user signs out.

@@ -3,8 +3,7 @@ import ErrandEssentials
 import Synchronization
 
 extension OutboxEngine {
-    func deliver(_ entry: StoredEntry) async {
-        let delivery = DeliveryRecord(shown(entry))
+    func deliver(_ entry: StoredEntry, _ delivery: DeliveryRecord) async {
         var call = options.call
         call.tags[OutboxEntry.self] = delivery.entry
         call.label = call.label ?? entry.name
@@ -17,7 +16,10 @@ extension OutboxEngine {
             // shut down.
             if !delivery.isSettled { delay(entry.id, after: error, delivery: delivery) }
         }
-        if let change = delivery.takeUnwritten() { await write(change, of: entry.id) }
+        if let change = delivery.takeUnwritten() {
+            delivery.waitToWrite()
+            await write(change, of: entry.id)
+        }
         ended(entry.id)
     }
 
@@ -210,6 +212,7 @@ final class DeliveryRecord: Sendable {
     private let deliveries = Atomic(0)
     private let begun = Atomic(false)
     private let settled = Atomic(false)
+    private let waitsToWrite = Atomic(false)
     private let unwritten = Mutex<OutboxChange?>(nil)
 
     init(_ entry: OutboxEntry) { self.entry = entry }
@@ -219,8 +222,12 @@ final class DeliveryRecord: Sendable {
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     var isSettled: Bool { settled.load(ordering: .relaxed) }
 
+    /// Whether the delivery ends soon. It's false while the delivery waits for the disk to store the outcome.
+    var isEnding: Bool { isSettled && !waitsToWrite.load(ordering: .relaxed) }
+
     func begin() { begun.store(true, ordering: .relaxed) }
     func settle() { settled.store(true, ordering: .relaxed) }
+    func waitToWrite() { waitsToWrite.store(true, ordering: .relaxed) }
     func keep(_ change: OutboxChange) { unwritten.withLock { $0 = change } }
     func takeUnwritten() -> OutboxChange? {
         unwritten.withLock { change in

@@ -15,7 +15,7 @@ final class OutboxEngine: Sendable {
         var queue = OutboxQueue()
         var changes: [WaitingChange] = []
         var isCommitting = false
-        var deliveries: [UInt64: Task<Void, Never>] = [:]
+        var deliveries: [UInt64: (task: Task<Void, Never>, record: DeliveryRecord)] = [:]
         var pins: [UInt64: UserPin] = [:]
         var timer: (wake: ContinuousClock.Instant, task: Task<Void, Never>)?
         var isOpen = false
@@ -137,7 +137,8 @@ final class OutboxEngine: Sendable {
             while state.isSender, !state.isPaused,
                 let entry = state.queue.takeNext(at: now, maximumConcurrent: max(1, options.maximumConcurrent))
             {
-                state.deliveries[entry.id] = Task { await self.deliver(entry) }
+                let record = DeliveryRecord(OutboxEntry(entry, in: state.queue))
+                state.deliveries[entry.id] = (Task { await self.deliver(entry, record) }, record)
             }
             let shown = Shown(revision: state.queue.revision, isSender: state.isSender, isPaused: state.isPaused)
             defer { state.shown = shown }
@@ -183,7 +184,7 @@ final class OutboxEngine: Sendable {
         let (deliveries, timer) = state.withLock { state in
             state.isClosed = true
             defer { state.timer = nil }
-            return (Array(state.deliveries.values), state.timer?.task)
+            return (state.deliveries.values.map(\.task), state.timer?.task)
         }
         timer?.cancel()
         deliveries.forEach { $0.cancel() }
@@ -197,9 +198,13 @@ final class OutboxEngine: Sendable {
         releaseSender()
     }
 
-    func cancel(_ id: UInt64) {
-        let (delivery, pin) = state.withLock { ($0.deliveries[id], $0.pins.removeValue(forKey: id)) }
-        withExtendedLifetime(pin) { delivery?.cancel() }
+    /// Cancels the deliveries of entries that were removed, by this process or another. A delivery that has just stored
+    /// its own outcome continues to its end.
+    private func cancelRemoved() {
+        let removed = state.withLock { state in
+            state.deliveries.filter { state.queue.entries[$0.key] == nil && !$0.value.record.isEnding }
+        }
+        for delivery in removed.values { delivery.task.cancel() }
     }
 
     func ended(_ id: UInt64) {
@@ -261,6 +266,7 @@ extension OutboxEngine {
             let rest = changes.dropFirst(results.count)
             if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
             if tryTakeSenderLock() { await beginSending() }
+            cancelRemoved()
             for (change, result) in zip(changes, results) { change.waiter.resume(returning: result) }
             pump()
         }

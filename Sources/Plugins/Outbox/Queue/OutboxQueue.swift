@@ -14,7 +14,9 @@ struct OutboxQueue: Sendable {
     var lanes: [String: OutboxLane] = [:]
     private(set) var next: UInt64 = 1
     private(set) var byteCount: Int64 = 0
-    var runningCount = 0
+    /// The lanes of the running deliveries, by the numbers of their entries. A delivery occupies its lane until
+    /// ``ended(_:)``, even if its entry was removed, because its request may still be on the way to the server.
+    private(set) var running: [UInt64: String] = [:]
     var revision: UInt64 = 0
     private var dependents: [UInt64: [UInt64]] = [:]
     private var slots: [Slot: [UInt64]] = [:]
@@ -95,13 +97,8 @@ struct OutboxQueue: Sendable {
         revision += 1
         release(entry)
         lanes[entry.lane]?.count -= 1
-        if lanes[entry.lane]?.running == id { end(entry.lane) }
-        if lanes[entry.lane]?.count == 0 {
-            lanes[entry.lane] = nil
-        } else {
-            if wasFirst { lanes[entry.lane]?.startOver() }
-            look(at: entry.lane)
-        }
+        if wasFirst { lanes[entry.lane]?.startOver() }
+        lookAgain(at: entry.lane)
         let waiting = (isLost ? dependents[id] : dependents.removeValue(forKey: id)) ?? []
         for dependent in waiting {
             guard let lane = entries[dependent]?.lane else { continue }
@@ -113,6 +110,11 @@ struct OutboxQueue: Sendable {
             }
             look(at: lane)
         }
+    }
+
+    /// Removes a lane without entries and without a delivery, or looks at its first entry.
+    private mutating func lookAgain(at lane: String) {
+        if lanes[lane]?.count == 0, lanes[lane]?.running == nil { lanes[lane] = nil } else { look(at: lane) }
     }
 
     private mutating func release(_ entry: StoredEntry) {
@@ -156,12 +158,9 @@ struct OutboxQueue: Sendable {
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
-        (revision, network) = (old.revision + 1, old.network)
+        (revision, network, running) = (old.revision + 1, old.network, old.running)
+        for (id, name) in running { lanes[name, default: OutboxLane()].running = id }
         for (name, lane) in old.lanes {
-            if let id = lane.running, entries[id] != nil {
-                lanes[name]?.running = id
-                runningCount += 1
-            }
             guard let id = first(of: name), entries[id]?.key == old.entries[id]?.key else { continue }
             lanes[name]?.keepFailures(of: lane, id)
             if let end = lanes[name]?.wait { waits.insert(Wait(end: end, lane: name)) }
@@ -236,13 +235,13 @@ extension OutboxQueue {
             lanes[wait.lane]?.wait = nil
             look(at: wait.lane)
         }
-        if let network, now < network.wait || runningCount > 0 { return nil }
-        guard runningCount < maximumConcurrent else { return nil }
+        if let network, now < network.wait || !running.isEmpty { return nil }
+        guard running.count < maximumConcurrent else { return nil }
         while let turn = popTurn() {
             guard sendable(of: turn.lane) == turn.id, let entry = entries[turn.id] else { continue }
             revision += 1
             lanes[turn.lane]?.running = turn.id
-            runningCount += 1
+            running[turn.id] = turn.lane
             network?.attempt = turn.id
             return entry
         }
@@ -256,7 +255,7 @@ extension OutboxQueue {
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
         // While the first attempt after a network wait is running, the next wait isn't known, because it depends on the
         // attempt's outcome.
-        let isAttemptNext = turns.first != nil && runningCount == 0
+        let isAttemptNext = turns.first != nil && running.isEmpty
         let waiting = [isAttemptNext ? network?.wait : nil, waits.first?.end].compactMap(\.self)
         return waiting.min()
     }
@@ -297,12 +296,13 @@ extension OutboxQueue {
     /// Notes that a server has sent a response. The response's status doesn't matter.
     mutating func reachedServer() { network = nil }
 
-    /// Notes that a delivery has ended. Before this call, another delivery of the entry doesn't start. This prevents an
-    /// outcome from being applied to newer content.
+    /// Notes that a delivery has ended. Before this call, another delivery in the lane doesn't start. This keeps the
+    /// order of the requests, and prevents an outcome from being applied to newer content.
     mutating func ended(_ id: UInt64) {
-        guard let name = runningLane(of: id) else { return }
-        end(name)
-        look(at: name)
+        guard let name = running.removeValue(forKey: id) else { return }
+        revision += 1
+        lanes[name]?.running = nil
+        lookAgain(at: name)
     }
 
     mutating func resume(_ lane: String) {
@@ -319,16 +319,9 @@ extension OutboxQueue {
         }
     }
 
-    private func runningLane(of id: UInt64) -> String? {
-        guard let lane = entries[id]?.lane, lanes[lane]?.running == id else { return nil }
-        return lane
-    }
-
-    mutating func end(_ lane: String) {
-        revision += 1
-        lanes[lane]?.running = nil
-        runningCount -= 1
-    }
+    /// Returns the lane of a running delivery. Returns nil if the entry was removed, because the outcome then doesn't
+    /// matter to the lane.
+    private func runningLane(of id: UInt64) -> String? { entries[id] == nil ? nil : running[id] }
 
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
