@@ -99,4 +99,18 @@ import Testing
         }
         #expect(successes == 50)
     }
+
+    @Test("all entries are removed, even if another process has just enqueued one of them")
+    func all() async throws {
+        let desk = Desk()
+        let (outbox, other) = (try await desk.enqueueOnly(), try await desk.enqueueOnly())
+        try await outbox.enqueue(Note(number: 1))
+        try await other.enqueue(Note(number: 2))
+        try await outbox.removeAll()
+        await outbox.close()
+        await other.close()
+        let again = try await desk.open()
+        #expect(again.state.entries.isEmpty && desk.paths == [])
+        await again.close()
+    }
 }

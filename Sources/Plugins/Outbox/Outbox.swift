@@ -64,8 +64,10 @@ public final class Outbox: Sendable {
         try await engine.commit(.remove(id.rawValue)) != nil
     }
 
-    /// Removes all entries, for example when a user signs out.
+    /// Removes all entries, for example when a user signs out. This includes entries that other processes have
+    /// enqueued.
     public func removeAll() async throws {
+        try await engine.commit(.look)
         try await withThrowingTaskGroup { group in
             // The removals run concurrently, so the engine writes them together.
             for entry in state.entries { group.addTask { _ = try await self.remove(entry.id) } }
