@@ -350,6 +350,33 @@ import Testing
         await other.close()
     }
 
+    @Test("when the log is rewritten, a damaged entry is reported and doesn't get another entry's content")
+    func rewritingDamaged() async throws {
+        let outbox = try await desk.open()
+        outbox.pause()
+        func rewrite() async throws {
+            let large = Draft(text: String(repeating: "x", count: 1_000_000))
+            for _ in 0..<2 { try await outbox.remove(outbox.enqueue(large)) }
+            #expect(try Data(contentsOf: desk.log).count < 1 << 20)
+        }
+        var notes: [OutboxEntry.ID] = []
+        for number in 1...3 { notes.append(try await outbox.enqueue(Note(number: number))) }
+        // From here on, the notes come first in the log. All of them have the same length, so the third note takes the
+        // place of the second one.
+        try await rewrite()
+        let bytes = try Data(contentsOf: desk.log)
+        let start = try #require(bytes.range(of: Data(#""number":2"#.utf8))).lowerBound
+        let file = try FileHandle(forWritingTo: desk.log)
+        try file.seek(toOffset: UInt64(start))
+        try file.write(contentsOf: Data([0x7F]))
+        try file.close()
+        try await rewrite()
+        outbox.resume()
+        try await outbox.isEmpty()
+        #expect(desk.paths == ["notes/1", "notes/3"] && outbox.state.damage.map(\.entry) == [notes[1]])
+        await outbox.close()
+    }
+
     @Test("the temporary file of a process that was killed is removed when the log is rewritten")
     func abandoned() async throws {
         let outbox = try await desk.enqueueOnly()

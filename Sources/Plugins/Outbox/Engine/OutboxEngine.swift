@@ -373,7 +373,7 @@ extension OutboxEngine {
         }
         // If a rewrite fails, the file is still valid, but longer than necessary.
         if let (entries, next) = rest, let moved = try? log.rewrite(entries, next: next) {
-            state.withLock { $0.queue.move(moved) }
+            state.withLock { $0.move(entries, to: moved) }
         }
         return steps.map(\.result)
     }
@@ -390,6 +390,16 @@ extension OutboxEngine.State {
         case .damage(let found):
             if let id = found.entry { queue.lose(id.rawValue) }
             report(found)
+        }
+    }
+
+    /// Updates the entries after the log was rewritten. The new log doesn't contain damaged entries, so they are lost.
+    mutating func move(_ entries: [StoredEntry], to moved: [StoredEntry]) {
+        queue.move(moved)
+        let kept = Set(moved.map(\.id))
+        for entry in entries where !kept.contains(entry.id) {
+            report(OutboxDamage(entry: OutboxEntry.ID(rawValue: entry.id), byteCount: entry.extent.length))
+            queue.lose(entry.id)
         }
     }
 

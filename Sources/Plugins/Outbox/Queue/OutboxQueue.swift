@@ -149,8 +149,11 @@ struct OutboxQueue: Sendable {
     }
 
     mutating func move(_ entries: [StoredEntry]) {
-        for entry in entries { self.entries[entry.id]?.extent = entry.extent }
-        byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
+        for entry in entries {
+            guard let old = self.entries[entry.id]?.extent else { continue }
+            self.entries[entry.id]?.extent = entry.extent
+            byteCount += Int64(entry.extent.length - old.length)
+        }
     }
 
     /// Replaces all entries after the log was read from the beginning. An unchanged entry keeps the state that only

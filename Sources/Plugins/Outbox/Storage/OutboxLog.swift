@@ -120,8 +120,7 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, id: next, to: &bytes)
             for entry in entries {
-                // A damaged entry is skipped without a report. The damage is reported when the log is read, or before
-                // the entry would be sent.
+                // A damaged entry is left out. The engine reports it.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, id: entry.id, payload: content, to: &bytes)
