@@ -313,6 +313,96 @@ struct InvalidationTests {
             for request in all { #expect(try await !f.response(request).source.isCache) }
         }
     }
+
+    enum Others: CaseIterable { case posts, heads }
+
+    @Test(
+        "a response is stored although hundreds of requests to other URLs, which invalidate responses, ended meanwhile",
+        arguments: Others.allCases)
+    func others(kind: Others) async throws {
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*") { request in
+            switch request.method {
+            case .post: .status(201, headers: ["Location": "/b/1"])
+            case .head: .status(200)
+            default: StubResponse.text("1").header("Cache-Control", "max-age=1000").waiting(for: gate)
+            }
+        }
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        for _ in 0..<300 {
+            var other = Get("b", kind == .posts ? .off : .http)
+            other.method = kind == .posts ? .post : .head
+            _ = try await f.response(other)
+        }
+        gate.open()
+        #expect(try await first.value == "1")
+        await f.cache.flush()
+        #expect(try await f.response(get()).source.isCache)
+    }
+
+    @Test("hundreds of requests to other URLs don't hide that one of them invalidated a response in flight")
+    func oneOfMany() async throws {
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*") { request in
+            if request.method == .post { return .status(201) }
+            return StubResponse.text("1").header("Cache-Control", "max-age=1000").waiting(for: gate)
+        }
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        for number in 0..<300 { _ = try await f.response(get(number == 0 ? "a" : "b", method: .post)) }
+        gate.open()
+        #expect(try await first.value == "1")
+        await f.cache.flush()
+        #expect(try await !f.response(get()).source.isCache)
+    }
+
+    @Test(
+        "if too many URLs were invalidated to remember them, a response in flight isn't stored, and a note reports it")
+    func tooMany() async throws {
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*") { request in
+            let path = request.url.path
+            if request.method == .post {
+                return .status(201, headers: ["Location": "\(path)/1", "Content-Location": "\(path)/2"])
+            }
+            return StubResponse.text("1").header("Cache-Control", "max-age=1000").waiting(for: gate)
+        }
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        for number in 0..<2000 { _ = try await f.response(get("b\(number)", method: .post)) }
+        gate.open()
+        #expect(try await first.value == "1")
+        await f.cache.flush()
+        #expect(try await !f.response(get()).source.isCache)
+        try await eventually {
+            f.notes.all.withLock { $0.contains { $0.contains("too many removals") } }
+        }
+    }
+
+    @Test("requests share a validation although hundreds of requests to other URLs end meanwhile")
+    func sharedValidation() async throws {
+        let f = Fixture()
+        let gate = Gate()
+        f.stub.on("*") { request in
+            if request.method == .post { return .status(201) }
+            if request.headers.contains("If-None-Match") { return .status(304).waiting(for: gate) }
+            return StubResponse.text("1").header("ETag", "\"a\"").header("Cache-Control", "max-age=5")
+        }
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(6))
+        let first = Task { try await f.text(get()) }
+        try await gate.reached()
+        for _ in 0..<300 { _ = try await f.response(get("b", method: .post)) }
+        let others = (0..<8).map { _ in Task { try await f.text(get()) } }
+        try await eventually { f.cache.sharedValidations.waitingCount == 8 }
+        gate.open()
+        for task in [first] + others { #expect(try await task.value == "1") }
+        #expect(f.sent == 302)
+    }
 }
 
 final class SlowStore: CacheStore {

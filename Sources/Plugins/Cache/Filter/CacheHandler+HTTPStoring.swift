@@ -137,10 +137,7 @@ extension CacheHandler {
 
     /// Updates or removes the stored responses to GET according to a response to HEAD (RFC 9111, section 4.3.5).
     func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
-        let (key, described) = (lookup.key, response.headers)
-        cache.writer.remove(in: store) { other, head in
-            other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
-        }
+        cache.writer.removeUnwritten(.outdated(lookup.key, by: response.headers), in: store)
         guard let found = await search(lookup).found else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
             await freshen(found, with: response, for: lookup, sent: sent)
@@ -154,12 +151,12 @@ extension CacheHandler {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
         // Entries are stored under the resource URL, which filters may have replaced in the request.
         if !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] {
-            urls.append(CacheKeyBuilder.url(resource))
+            let url = CacheKeyBuilder.url(resource)
+            if !urls.contains(url) { urls.append(url) }
         }
-        for url in urls {
-            cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == url }
-            await remove(CacheKeyBuilder.http(url, users: [], partition: nil, KeyedHasher(secret: [])))
-            await remove(CacheKeyBuilder.record(of: url))
-        }
+        if urls.isEmpty { return }
+        // Without its record, a user's entry isn't valid.
+        let keys = urls.flatMap { [CacheKeyBuilder.http($0), CacheKeyBuilder.record(of: $0)] }
+        await remove(.urls(Set(urls)), keys: keys)
     }
 }

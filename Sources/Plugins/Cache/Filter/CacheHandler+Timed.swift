@@ -215,7 +215,8 @@ extension CacheHandler {
     private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
         var found = await usable(lookup)
         if case .failure = found {
-            cache.writer.remove(in: store) { key, head in key == lookup.key && head.timed == lookup.attributes }
+            cache.writer.removeUnwritten(
+                .selection { key, head in key == lookup.key && head.timed == lookup.attributes }, in: store)
             found = await usable(lookup)
         }
         if case .success = found { complete(await remove(lookup.key)) }

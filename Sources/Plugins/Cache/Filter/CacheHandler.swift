@@ -106,8 +106,12 @@ extension CacheHandler {
 
     /// Removes a key's entry, and responses in flight for the key.
     @discardableResult
-    func remove(_ key: CacheKey) async -> (any Error)? {
-        do { try await cache.writer.remove(key, from: store) } catch {
+    func remove(_ key: CacheKey) async -> (any Error)? { await remove(.key(key), keys: [key]) }
+
+    /// Removes the entries of keys, and responses in flight that the target contains.
+    @discardableResult
+    func remove(_ target: RecentRemovals.Target, keys: [CacheKey]) async -> (any Error)? {
+        do { try await cache.writer.remove(target, keys: keys, from: store) } catch {
             note("an entry couldn't be removed", error)
             return error
         }

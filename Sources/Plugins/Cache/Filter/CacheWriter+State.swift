@@ -1,15 +1,5 @@
 /// The caller of these methods holds the lock.
 extension CacheWriter.State {
-    func isRemoved(
-        _ written: CacheWriter.Written, _ location: CacheWriter.Location, since start: CacheWriter.Start
-    ) -> Bool {
-        if removals == start.removals { return false }
-        let since = recent.filter { $0.number > start.removals }
-        // If removals since then were already forgotten, assume that one matched.
-        if UInt64(since.count) < removals - start.removals { return true }
-        return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
-    }
-
     /// Whether the entry comes from a request that began before the request of an entry that was written since. An
     /// index only gains names, so its order doesn't matter.
     func isOutdated(_ head: CacheEntryHead, _ location: CacheWriter.Location, _ start: CacheWriter.Start) -> Bool {
@@ -24,16 +14,12 @@ extension CacheWriter.State {
         latest = latest.filter { $0.value > oldest }
     }
 
-    mutating func remove(
-        in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
-    ) {
+    mutating func remove(_ target: RecentRemovals.Target, in store: any CacheStore) {
         let id = ObjectIdentifier(store)
-        removals += 1
-        recent.append(CacheWriter.Removal(number: removals, store: id, matches: matches))
-        if recent.count > CacheWriter.maximumRecentRemovals { recent.removeFirst() }
-        pending = pending.filter { $0.key.store != id || !$0.value.written.matches(matches, $0.key.key) }
+        removals.add(target, in: id)
+        pending = pending.filter { $0.key.store != id || !$0.value.written.isIn(target, $0.key.key) }
         for (location, all) in running where location.store == id {
-            for (operation, written) in all where written.matches(matches, location.key) {
+            for (operation, written) in all where written.isIn(target, location.key) {
                 hide(location, store, until: operation)
             }
         }
@@ -125,10 +111,4 @@ extension CacheWriter.State {
 
 extension CacheWriter.Write {
     var written: CacheWriter.Written { CacheWriter.Written(head: head, old: old) }
-}
-
-extension CacheWriter.Written {
-    func matches(_ selects: (CacheKey, CacheEntryHead) -> Bool, _ key: CacheKey) -> Bool {
-        selects(key, head) || old.map { selects(key, $0) } == true
-    }
 }

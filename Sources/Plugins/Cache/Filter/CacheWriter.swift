@@ -36,12 +36,6 @@ final class CacheWriter: Sendable {
         var size: Int64 { head.byteCount + (body?.length ?? 0) }
     }
 
-    struct Removal: Sendable {
-        let number: UInt64
-        let store: ObjectIdentifier
-        let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
-    }
-
     /// A written entry. `old` is the head of the entry whose body the new entry reuses.
     struct Written: Sendable {
         let head: CacheEntryHead
@@ -70,9 +64,8 @@ final class CacheWriter: Sendable {
         var last: Task<Void, Never>?
         var queued: UInt64 = 0
         var bytes: Int64 = 0
-        var removals: UInt64 = 0
+        var removals = RecentRemovals()
         var operations: UInt64 = 0
-        var recent: [Removal] = []
         var starts: UInt64 = 0
         /// The latest request whose response was written for a key.
         var latest: [Location: UInt64] = [:]
@@ -81,7 +74,6 @@ final class CacheWriter: Sendable {
     let state = Mutex(State())
     /// The most bytes in the queue. While it's full, new entries are dropped.
     private static let maximumBytes: Int64 = 64 << 20
-    static let maximumRecentRemovals = 256
     /// Responses to requests that are older than the latest half of so many requests are written in any order.
     static let maximumRecentStarts = 4096
     static let maximumHidden = 4096
@@ -90,25 +82,33 @@ final class CacheWriter: Sendable {
     func start() -> Start {
         state.withLock { state in
             state.starts += 1
-            return Start(removals: state.removals, number: state.starts)
+            return Start(removals: state.removals.count, number: state.starts)
         }
     }
 
     /// Writes an entry, unless it was removed since the request began, or replaced by the response to a later request.
     ///
-    /// - Parameter old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
+    /// - Parameters:
+    ///   - old: The stored head, if only the head changes. `body` is then nil, unless it's in memory.
+    ///   - failed: Receives the reason if the entry isn't written, unless it was removed or replaced.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
         in store: any CacheStore, since start: Start, failed: @escaping @Sendable (any Error) -> Void
     ) {
-        let isAccepted = state.withLock { state in
+        let failure = state.withLock { state -> CacheStoreError? in
             let location = Location(store, key)
-            if state.isRemoved(Written(head: head, old: old), location, since: start) { return true }
-            if state.isOutdated(head, location, start) { return true }
+            switch state.removals.match(Written(head: head, old: old), location, since: start) {
+            case .removed: return nil
+            case .unknown: return .tooManyRemovals
+            case .none: break
+            }
+            if state.isOutdated(head, location, start) { return nil }
             let write = Write(
                 number: state.queued + 1, location: location, store: store, head: head, body: body, old: old,
                 failed: failed)
-            guard state.bytes + write.size <= Self.maximumBytes else { return false }
+            guard state.bytes + write.size <= Self.maximumBytes else {
+                return CacheStoreError("the entry was dropped, because too much data is waiting to be written")
+            }
             state.bytes += write.size
             state.pending[location] = write
             state.record(head, location, start)
@@ -116,11 +116,9 @@ final class CacheWriter: Sendable {
                 await last?.value
                 await self.perform(write)
             }
-            return true
+            return nil
         }
-        if !isAccepted {
-            failed(CacheStoreError("the entry was dropped, because too much data is waiting to be written"))
-        }
+        if let failure { failed(failure) }
     }
 
     private func perform(_ write: Write) async {
@@ -159,17 +157,22 @@ final class CacheWriter: Sendable {
     }
 
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was already
-    /// removed, or replaced by the response to a later request.
+    /// removed, or replaced by the response to a later request. Throws if the removals since the request began are too
+    /// many to remember.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since start: Start
     ) async throws -> Bool {
         let location = Location(store, key)
-        let begun = state.withLock { state -> UInt64? in
+        let begun = state.withLock { state -> Result<UInt64?, CacheStoreError> in
             let written = Written(head: entry.head)
-            if state.isOutdated(entry.head, location, start) { return nil }
-            return state.isRemoved(written, location, since: start) ? nil : state.run(written, location)
+            if state.isOutdated(entry.head, location, start) { return .success(nil) }
+            return switch state.removals.match(written, location, since: start) {
+            case .removed: .success(nil)
+            case .unknown: .failure(.tooManyRemovals)
+            case .none: .success(state.run(written, location))
+            }
         }
-        guard let operation = begun else { return false }
+        guard let operation = try begun.get() else { return false }
         let result: Result<Void, any Error>
         do {
             try await clear(store)
@@ -221,23 +224,26 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes an entry, including queued writes and responses in flight for its key. The entry stays hidden even if
-    /// the store throws.
-    func remove(_ key: CacheKey, from store: any CacheStore) async throws {
-        let location = Location(store, key)
+    /// Removes queued writes and responses in flight that the target contains, and the entries of `keys` from the store.
+    /// These entries stay hidden even if the store throws.
+    func remove(_ target: RecentRemovals.Target, keys: [CacheKey], from store: any CacheStore) async throws {
+        let locations = keys.map { Location(store, $0) }
         let operation = state.withLock { state in
-            state.remove(in: store) { other, _ in other == key }
+            state.remove(target, in: store)
             let operation = state.beginOperation()
-            state.hide(location, store, until: operation)
+            for location in locations { state.hide(location, store, until: operation) }
             return operation
         }
-        if let error = await erase(location, from: store, operation: operation) { throw error }
+        var failure: (any Error)?
+        for location in locations {
+            if let error = await erase(location, from: store, operation: operation) { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
-    func remove(
-        in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
-    ) {
-        state.withLock { $0.remove(in: store, where: matches) }
+    /// Removes queued writes and responses in flight, but nothing from the store.
+    func removeUnwritten(_ target: RecentRemovals.Target, in store: any CacheStore) {
+        state.withLock { $0.remove(target, in: store) }
     }
 
     func flush() async {
@@ -277,7 +283,7 @@ extension CacheWriter {
 
     private func view(of key: CacheKey, in store: any CacheStore) -> View {
         state.withLock { state in
-            var view = View(start: Start(removals: state.removals, number: state.starts))
+            var view = View(start: Start(removals: state.removals.count, number: state.starts))
             if state.isCalm { return view }
             let location = Location(store, key)
             view.pending = state.pending[location].flatMap { write in
@@ -295,10 +301,11 @@ extension CacheWriter {
             && !isRemoved(entry.head, key, in: store, since: view.start)
     }
 
+    /// Whether a removal since the request began applies to an entry, or may apply to it.
     func isRemoved(
         _ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since start: Start
     ) -> Bool {
-        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: start) }
+        state.withLock { $0.removals.match(Written(head: head), Location(store, key), since: start) != .none }
     }
 }
 
@@ -314,7 +321,7 @@ extension CacheWriter {
     /// Removes all matching entries, including queued entries and responses in flight.
     func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let operation = state.withLock { state in
-            state.remove(in: store) { _, head in matches(head) }
+            state.remove(.selection { _, head in matches(head) }, in: store)
             let operation = state.beginOperation()
             state.selections[operation] = Selection(store: store, matches: matches)
             return operation
@@ -371,4 +378,8 @@ extension CacheWriter.State {
         suspended[id] = all
         return failed.compactMap { selections.removeValue(forKey: $0) }
     }
+}
+
+extension CacheStoreError {
+    static let tooManyRemovals = CacheStoreError("there were too many removals since the request began")
 }

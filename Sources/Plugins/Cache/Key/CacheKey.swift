@@ -126,8 +126,14 @@ enum CacheKeyBuilder {
     }
 
     static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
-        let owners = partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher)
-        return CacheKey(String("http\nGET ", escaped(url), owners))
+        http(url, owners: partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher))
+    }
+
+    /// Returns the key of the response that belongs to no user.
+    static func http(_ url: String) -> CacheKey { http(url, owners: "") }
+
+    private static func http(_ url: String, owners: String) -> CacheKey {
+        CacheKey(String("http\nGET ", escaped(url), owners))
     }
 
     private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {

@@ -7,11 +7,12 @@ extension CacheHandler {
     /// Removes an entry for `removeCached`.
     func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
-        cache.writer.remove(in: store) { key, head in
+        let matching = RecentRemovals.Target.selection { key, head in
             guard head.kind == .http, head.url == lookup.url else { return false }
             let names = VaryRule(head.headers).names
             return key == (names.isEmpty ? lookup.key : lookup.variantKey(names))
         }
+        cache.writer.removeUnwritten(matching, in: store)
         var removed: HTTPResponse?
         var hasEntry = false
         // Remove repeatedly, because several variants may match, and another variant may have been stored before the
