@@ -120,7 +120,7 @@ struct RevalidationTests {
         #expect(f.sent == 3)
     }
 
-    @Test("a failed validation isn't shared: each waiting request validates itself")
+    @Test("after a failed validation without stale-if-error, each waiting request validates itself")
     func failed() async throws {
         let (gate, count) = (Gate(), Counter())
         try await stale { _ in
@@ -134,6 +134,62 @@ struct RevalidationTests {
         gate.open()
         await #expect { try await first.value } throws: { ($0 as? ErrandError)?.code == .timedOut }
         for task in others { #expect(try await task.value == "body") }
+    }
+
+    @Test(
+        "after a failed validation, waiting requests get the stale response if stale-if-error allows it",
+        arguments: [503, nil])
+    func failedWithStale(status: Int?) async throws {
+        let gate = Gate()
+        f.stub.on("*") { request in
+            guard request.headers.contains("If-None-Match") else {
+                return StubResponse.text("body").header("ETag", "\"a\"")
+                    .header("Cache-Control", "max-age=5, stale-if-error=1000")
+            }
+            let failure = status.map { StubResponse.status($0) } ?? .failure(ErrandError(.timedOut, "slow"))
+            return failure.waiting(for: gate)
+        }
+        _ = try await f.text(get())
+        f.time.advance(by: .seconds(6))
+        let first = Task { try await f.response(get()) }
+        try await gate.reached()
+        let others = (0..<8).map { _ in Task { try await f.response(get()) } }
+        try await eventually { f.cache.sharedValidations.waitingCount == 8 }
+        gate.open()
+        let suffix = status.map { "; fwd-status=\($0)" } ?? ""
+        #expect(try await first.value.source.reason?.contains("collapsed") == false)
+        for task in others {
+            let response = try await task.value
+            #expect(response.data == Data("body".utf8))
+            let reason = response.source.reason ?? ""
+            #expect(reason.contains("collapsed") && reason.contains("fwd=stale\(suffix)"), "\(reason)")
+        }
+        #expect(f.sent == 2)
+    }
+
+    @Test(
+        "after a failed validation, a waiting request that must not get the stale response is sent",
+        arguments: [
+            ["Cache-Control": "max-age=60"], [:] as HTTPHeaders,
+        ])
+    func failedWithout(headers: HTTPHeaders) async throws {
+        let (gate, count) = (Gate(), Counter())
+        try await stale { _ in
+            count.increment() == 1 ? StubResponse.status(503, headers: headers).waiting(for: gate) : .status(304)
+        }
+        // The leader and one of the others don't allow a stale response.
+        let first = Task { try await f.response(get()) }
+        try await gate.reached()
+        let lenient = Task { try await f.response(get(["Cache-Control": "stale-if-error=1000"])) }
+        try await eventually { f.cache.sharedValidations.waitingCount == 1 }
+        let strict = Task { try await f.response(get()) }
+        try await eventually { f.cache.sharedValidations.waitingCount == 2 }
+        gate.open()
+        #expect(try await first.value.status == 503)
+        #expect(try await lenient.value.data == Data("body".utf8))
+        // A stored failure is shared. Otherwise, the strict request is sent.
+        #expect(try await strict.value.status == (headers.isEmpty ? 200 : 503))
+        #expect(f.sent == (headers.isEmpty ? 3 : 2))
     }
 
     @Test("validations aren't shared across credentials, or with requests for another variant")

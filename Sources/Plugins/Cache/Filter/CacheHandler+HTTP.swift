@@ -85,11 +85,14 @@ extension CacheHandler {
             let (request, record) = mode.applied(to: conditional ?? exchange).recordingUsers()
             let response = try await next(request)
             record.commit()
-            if HTTPCacheRules.isServerFailure(response.status),
-                let stale = await stale(found, for: lookup, forwardStatus: response.status, stagedWork: stagedWork)
-            {
-                await exchange.discard(response)
-                return stale
+            if HTTPCacheRules.isServerFailure(response.status) {
+                leader?.record(.failed(status: response.status))
+                if let stale = await stale(
+                    found, for: lookup, forwardStatus: response.status, stagedWork: stagedWork)
+                {
+                    await exchange.discard(response)
+                    return stale
+                }
             }
 
             // Later filters sent the request for other users than the stored response's.
@@ -122,9 +125,11 @@ extension CacheHandler {
 
             return await keep(response, lookup, sent: sent, old: found.key)
         } catch {
-            guard Self.allowsStale(after: error),
-                let stale = await stale(found, for: lookup, forwardStatus: nil, stagedWork: stagedWork)
-            else { throw error }
+            guard Self.allowsStale(after: error) else { throw error }
+            leader?.record(.failed(status: nil))
+            guard let stale = await stale(found, for: lookup, forwardStatus: nil, stagedWork: stagedWork) else {
+                throw error
+            }
             return stale
         }
     }
@@ -281,14 +286,15 @@ extension CacheHandler {
         return nil
     }
 
-    private func stale(
-        _ found: StoredResponse, for lookup: HTTPLookup, forwardStatus: Int?, stagedWork: Int
+    func stale(
+        _ found: StoredResponse, for lookup: HTTPLookup, forwardStatus: Int?, stagedWork: Int,
+        isCollapsed: Bool = false
     ) async -> HTTPResponse? {
         let head = found.entry.head
         let allowed = HTTPCacheRules.staleOnError(
             head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
         guard var status = allowed ?? fresh(found, lookup) else { return nil }
-        status.forwardStatus = forwardStatus
+        (status.forwardStatus, status.isCollapsed) = (forwardStatus, isCollapsed)
         let condition = condition(found, lookup)
         guard condition != .forward, let response = await serve(found.entry, as: condition, status: status) else {
             return nil

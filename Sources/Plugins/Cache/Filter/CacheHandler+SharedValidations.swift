@@ -8,7 +8,8 @@ extension CacheHandler {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// Shares one validation among several requests. If the requests can't share the result, each of them is sent.
+    /// Shares one validation among several requests. After a failure, each request gets the stale response if it may be
+    /// served (RFC 5861, section 4). Otherwise, if the requests can't share the result, each of them is sent.
     func share(
         _ found: StoredResponse, for lookup: HTTPLookup, status: CacheStatus
     ) async throws -> HTTPResponse {
@@ -25,7 +26,9 @@ extension CacheHandler {
                 validations.finish(location, by: leader, with: leader.outcome)
                 return response
             } catch {
-                validations.finish(location, by: leader, with: Task.isCancelled ? .leaderCancelled : .notShareable)
+                let outcome =
+                    Self.allowsStale(after: error) ? .failed(status: nil) : SharedValidations.Outcome.notShareable
+                validations.finish(location, by: leader, with: Task.isCancelled ? .leaderCancelled : outcome)
                 throw error
             }
         case .follower(let outcome):
@@ -46,10 +49,23 @@ extension CacheHandler {
             status.forwardStatus = 304
             return await serve(CacheEntry(head: head, body: found.entry.body), as: .whole, status: status)
         case .replaced(let entry, let key, let vary):
+            if HTTPCacheRules.isServerFailure(entry.head.status),
+                let stale = await staleAfterShared(entry.head.status, found, for: lookup)
+            {
+                return stale
+            }
             guard key == (vary.isEmpty ? lookup.key : lookup.variantKey(vary)) else { return nil }
             status.forwardStatus = entry.head.status
             return await serve(entry, as: .whole, status: status)
+        case .failed(let failed): return await staleAfterShared(failed, found, for: lookup)
         case .notShareable, .leaderCancelled: return nil
         }
+    }
+
+    private func staleAfterShared(
+        _ status: Int?, _ found: StoredResponse, for lookup: HTTPLookup
+    ) async -> HTTPResponse? {
+        await stale(
+            found, for: lookup, forwardStatus: status, stagedWork: exchange.stagedWorkCount, isCollapsed: true)
     }
 }

@@ -4,14 +4,16 @@ import Synchronization
 /// Shares one validation among concurrent requests for the same stale entry.
 ///
 /// The first request is the leader and sends the validation, while the other requests wait. If the leader is cancelled,
-/// a waiting request becomes the leader. If the leader fails or its response can't be shared, each of the other
-/// requests is sent.
+/// a waiting request becomes the leader. If the validation fails, each of the other requests gets the stale response if
+/// the rules for that request allow it. Otherwise, and if the leader's response can't be shared, each of them is sent.
 final class SharedValidations: Sendable {
     enum Outcome: Sendable {
         case validated(CacheEntryHead, old: CacheEntryHead)
         /// The server sent another response, which is stored under this key with its body in memory.
         case replaced(CacheEntry, CacheKey, vary: [String])
-        /// The validation failed, or the response is only for the leader.
+        /// The server failed with this status, or couldn't be reached.
+        case failed(status: Int?)
+        /// The response is only for the leader.
         case notShareable
         case leaderCancelled
     }
