@@ -42,6 +42,15 @@ struct DiskStoreTests {
         try await store.removeAll { _ in true }
     }
 
+    @Test("a store that has reached its limit says so, and doesn't call the directory unusable")
+    func limitReached() async throws {
+        let store = DiskStore(at: directory.url, limit: .megabytes(1).entries(0))
+        let error = await #expect(throws: CacheStoreError.self) {
+            try await store.store(entry("1"), for: CacheKey("k"))
+        }
+        #expect(error?.description == "the store has reached its limit, and no entry could be evicted")
+    }
+
     @Test("only their owner can read the files, and they hold no secret in the clear")
     func permissions() async throws {
         let store = DiskStore(at: directory.url)

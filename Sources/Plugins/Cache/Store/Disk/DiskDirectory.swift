@@ -162,7 +162,7 @@ final class DiskDirectory: Sendable {
         do {
             try withLockedUsage { _, usage throws(DiskFile.Failure) in
                 guard let status = DiskFile.Status(path: path) else { return }
-                guard DiskFile.remove(path) else { throw DiskFile.Failure(code: errno) }
+                guard DiskFile.remove(path) else { throw DiskFile.Failure.system(errno) }
                 usage.bytes -= status.size
                 usage.files -= 1
             }
@@ -236,7 +236,7 @@ extension DiskDirectory {
         var wanted = max(bytes, 64 << 10)
         for _ in 0..<32 {
             do { return try body() } catch {
-                guard error.isFull, evict(bytes: wanted) else { throw error }
+                guard error.isDiskFull, evict(bytes: wanted) else { throw error }
                 // Other processes may have used the freed space.
                 wanted *= 2
             }
@@ -266,7 +266,7 @@ extension DiskDirectory {
                 scans += 1
                 let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
                 // Other processes may keep using the candidates.
-                if isFull && (candidates.isEmpty || scans > 64) { throw .full }
+                if isFull && (candidates.isEmpty || scans > 64) { throw .limitReached }
             }
         }
     }

@@ -3,17 +3,28 @@ import ErrandSupport
 
 /// An open file, and the system calls of the disk store. All calls can block.
 struct DiskFile: ~Copyable {
-    struct Failure: Error {
-        let code: Int32
-        /// The limit is reached, and no more entries can be evicted.
-        static let full = Failure(code: EFBIG)
-        static let missing = Failure(code: ENOENT)
-        static let damaged = Failure(code: EIO)
+    enum Failure: Error {
+        /// The store has reached its limit, and no more entries can be evicted.
+        case limitReached
+        /// The code of a failed system call.
+        case system(Int32)
+
+        static let missing = Failure.system(ENOENT)
+        static let damaged = Failure.system(EIO)
+
+        private var code: Int32? { if case .system(let code) = self { code } else { nil } }
         var isMissing: Bool { code == ENOENT }
         /// Whether the path is something other than a file of the store, such as a link.
-        var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
-        var isFull: Bool { code == ENOSPC || code == EDQUOT }
-        var error: CacheStoreError { CacheStoreError("the cache directory can't be used: \(systemErrorText(code))") }
+        var isForeign: Bool { code == ELOOP || code == ENXIO || code == EMLINK }
+        /// Whether the disk has no space left for the store's user.
+        var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+
+        var error: CacheStoreError {
+            switch self {
+            case .limitReached: CacheStoreError("the store has reached its limit, and no entry could be evicted")
+            case .system(let code): CacheStoreError("the cache directory can't be used: \(systemErrorText(code))")
+            }
+        }
     }
 
     struct Status: Sendable, Hashable {
@@ -100,14 +111,14 @@ struct DiskFile: ~Copyable {
                 try makeDirectory(String(path[..<slash]))
             } else if error.code == EEXIST {
                 guard Status(path: path)?.isRegular == true else { return }
-                guard replacingFile else { throw Failure(code: error.code) }
+                guard replacingFile else { throw Failure.system(error.code) }
                 setAside(path)
             } else {
-                throw Failure(code: error.code)
+                throw Failure.system(error.code)
             }
         }
         do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
-            if error.code != EEXIST { throw Failure(code: error.code) }
+            if error.code != EEXIST { throw Failure.system(error.code) }
         }
     }
 
@@ -136,6 +147,6 @@ extension DiskFile.Failure {
     fileprivate static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
     ) throws(Self) -> Value {
-        do { return try body() } catch { throw Self(code: error.code) }
+        do { return try body() } catch { throw Self.system(error.code) }
     }
 }

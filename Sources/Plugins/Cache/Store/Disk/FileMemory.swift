@@ -17,7 +17,7 @@ struct FileMemory: ~Copyable {
             }
         } catch {
             unsafe memory.deallocate()
-            throw DiskFile.Failure(code: error.code)
+            throw DiskFile.Failure.system(error.code)
         }
         unsafe self.memory = memory
     }
