@@ -61,6 +61,30 @@ struct StoreTests {
         #expect(store.byteCount == 0 && store.entryCount == 0)
     }
 
+    @Test("a store keeps entries up to the limit of one entry, and names the limit if an entry is larger")
+    func entryLimit() async throws {
+        let directory = TemporaryDirectory()
+        let limit = CacheLimit.bytes(100_000).maximumEntryBytes(60_000).entries(10)
+        #expect(CacheLimit.bytes(100_000).maximumEntryBytes == 25_000 && limit.maximumEntryBytes == 60_000)
+        #expect(limit.maximumEntryBytes(200_000).maximumEntryBytes == 100_000)
+        for store: any CacheStore in [MemoryStore(limit: limit), DiskStore(at: directory.url, limit: limit)] {
+            for (size, isTooLarge) in [(50_000, false), (60_000, true)] {
+                for isStream in [false, true] {
+                    var entry = try entry(size)
+                    let chunks = BodyChunks(entry.body)
+                    if isStream { entry.body = HTTPBody { try await chunks.next() } }
+                    var failure: CacheStoreError?
+                    do { try await store.store(entry, for: CacheKey("a")) } catch {
+                        failure = error as? CacheStoreError
+                    }
+                    let sentence = "the entry is larger than the store's limit for one entry, 60000 bytes"
+                    #expect(failure?.description == (isTooLarge ? sentence : nil))
+                    #expect(try await store.entry(for: CacheKey("a"))?.body.length == 50_000)
+                }
+            }
+        }
+    }
+
     @Test("an entry that is read from a lower tier is copied up, and isn't returned after it was replaced")
     func copies() async throws {
         let directory = TemporaryDirectory()

@@ -23,7 +23,8 @@ public actor SQLiteStore: CacheStore {
     ///
     /// - Parameters:
     ///   - place: the file. Its folder must exist.
-    ///   - limit: the total size of heads, bodies and keys. Defaults to 50 MB. One response may use a quarter of it.
+    ///   - limit: the total size of heads, bodies and keys. Defaults to 50 MB. One body may have
+    ///     `maximumEntryBytes`.
     public init(at place: URL, limit: CacheLimit = .megabytes(50)) { (self.place, self.limit) = (place, limit) }
 
     /// Whether the system has SQLite.
@@ -48,7 +49,7 @@ public actor SQLiteStore: CacheStore {
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let write = writes.begin(entry.head, for: key)
         defer { writes.end(write) }
-        let body = try await entry.body.collect(upTo: Int(clamping: limit.bytes / 4))
+        let body = try await entry.body.collect(upTo: Int(clamping: limit.maximumEntryBytes))
         if writes.isStopped(write) { return }
         let (head, bytes) = (entry.head.encoded(), Self.bytes(key))
         let size = Int64(head.count + body.count + bytes.count)

@@ -81,12 +81,21 @@ extension CacheStoreError {
 /// ```swift
 /// .megabytes(50)
 /// .megabytes(50).entries(1_000)
+/// .megabytes(50).maximumEntryBytes(1_000_000)
 /// ```
 public struct CacheLimit: Sendable, Hashable {
     /// The maximum total size of bodies, heads and keys, in bytes.
     public var bytes: Int64
     /// The maximum number of entries. Defaults to `.max`: no limit.
     public var entries: Int
+    /// The maximum size of one entry, in bytes. A larger response isn't stored. Defaults to a quarter of ``bytes``, and
+    /// is never more than ``bytes``.
+    public var maximumEntryBytes: Int64 {
+        get { min(entryBytes ?? bytes / 4, bytes) }
+        set { entryBytes = max(0, newValue) }
+    }
+    /// Nil for a quarter of `bytes`.
+    private var entryBytes: Int64?
 
     /// Creates a limit. Negative numbers count as 0.
     public init(bytes: Int64, entries: Int = .max) {
@@ -98,8 +107,27 @@ public struct CacheLimit: Sendable, Hashable {
     public static func bytes(_ count: Int64) -> CacheLimit { CacheLimit(bytes: count) }
     /// Creates a limit in megabytes of 1,000,000 bytes.
     public static func megabytes(_ count: Int) -> CacheLimit { CacheLimit(bytes: Int64(clamping: count) * 1_000_000) }
-    /// Returns a copy that also limits the number of entries.
-    public func entries(_ count: Int) -> CacheLimit { CacheLimit(bytes: bytes, entries: count) }
 
-    var bytesOfOne: Int64 { bytes / 4 }
+    /// Returns a copy that also limits the number of entries.
+    public func entries(_ count: Int) -> CacheLimit {
+        var limit = self
+        limit.entries = max(0, count)
+        return limit
+    }
+
+    /// Returns a copy with another limit for the size of one entry, in bytes.
+    public func maximumEntryBytes(_ count: Int64) -> CacheLimit {
+        var limit = self
+        limit.maximumEntryBytes = count
+        return limit
+    }
+
+    /// Throws if an entry is too large.
+    func check(entryBytes count: Int64) throws(CacheStoreError) {
+        if count > maximumEntryBytes { throw tooLarge }
+    }
+
+    var tooLarge: CacheStoreError {
+        CacheStoreError("the entry is larger than the store's limit for one entry, \(maximumEntryBytes) bytes")
+    }
 }

@@ -51,14 +51,13 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Stores an entry. Throws ``CacheStoreError`` if it's larger than a quarter of the limit.
+    /// Stores an entry. Throws ``CacheStoreError`` if it's larger than ``CacheLimit/maximumEntryBytes``.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let overhead = Self.overhead(key, entry.head)
-        let room = limit.bytesOfOne - overhead
-        guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store's limit") }
+        try limit.check(entryBytes: overhead)
         let write = state.withLock { $0.writes.begin(entry.head, for: key) }
         defer { state.withLock { $0.writes.end(write) } }
-        let data = try await entry.body.collect(upTo: Int(clamping: room))
+        let data = try await body(of: entry, upTo: limit.maximumEntryBytes - overhead)
         // A slice would retain its whole buffer.
         let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
@@ -72,6 +71,12 @@ public final class MemoryStore: CacheStore {
         }
     }
 
+    private func body(of entry: CacheEntry, upTo room: Int64) async throws -> Data {
+        do { return try await entry.body.collect(upTo: Int(clamping: room)) } catch let error as ErrandError
+            where error.code == .bodyTooLarge
+        { throw limit.tooLarge }
+    }
+
     /// Replaces the head without copying the body.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         let wanted = old.encoded()
@@ -80,9 +85,7 @@ public final class MemoryStore: CacheStore {
                 return false
             }
             let cost = Self.overhead(key, head) + (state.nodes[index].entry.body.length ?? 0)
-            guard cost <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is larger than a quarter of the memory store's limit")
-            }
+            try limit.check(entryBytes: cost)
             state.nodes[index].entry.head = head
             state.bytes += cost - state.nodes[index].cost
             state.nodes[index].cost = cost

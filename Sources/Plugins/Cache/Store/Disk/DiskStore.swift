@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// An entry appears completely or not at all. A damaged entry, or an entry that another version of the format wrote, is
 /// removed and counts as a miss. While an entry is being written, it can temporarily use space beyond the limit, up to
-/// a quarter of the limit. Use the same limit for all stores of a directory.
+/// ``CacheLimit/maximumEntryBytes``. Use the same limit for all stores of a directory.
 public final class DiskStore: CacheStore {
     /// Encrypts bytes before they're written and decrypts them after they're read.
     ///
@@ -100,8 +100,8 @@ public final class DiskStore: CacheStore {
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Stores an entry of up to a quarter of the limit. Throws ``CacheStoreError``, or the error that reading the body
-    /// throws.
+    /// Stores an entry. Throws ``CacheStoreError``, for example if the entry is larger than
+    /// ``CacheLimit/maximumEntryBytes``, or the error that reading the body throws.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         _ = try await store(entry, for: key, replacing: nil)
     }
@@ -166,9 +166,7 @@ public final class DiskStore: CacheStore {
         var (length, number): (Int64, UInt64) = (0, 0)
         func add(_ plain: Data) throws {
             let chunk = DiskFormat.chunk(try seal?.seal(plain) ?? plain, number: number, seed: format.seed)
-            guard offset + Int64(chunk.count) <= limit.bytesOfOne else {
-                throw CacheStoreError("the entry is larger than a quarter of the store's limit")
-            }
+            try limit.check(entryBytes: offset + Int64(chunk.count))
             try files.retryingWhenFull(for: Int64(chunk.count)) { () throws(DiskFile.Failure) in
                 try file.write(chunk, at: offset)
             }
@@ -187,9 +185,7 @@ public final class DiskStore: CacheStore {
             if start > rest.startIndex { rest = Data(rest[start...]) }
         }
         if !rest.isEmpty { try add(rest) }
-        guard offset <= limit.bytesOfOne else {
-            throw CacheStoreError("the entry is larger than a quarter of the store's limit")
-        }
+        try limit.check(entryBytes: offset)
         (format.bodyLength, format.fileLength) = (length, offset)
         var start = format.prefix + format.slot(head, number: 1)
         start.append(Data(count: format.bodyStart - start.count))
