@@ -55,6 +55,47 @@ import Testing
         #expect(service.refreshes == 1)
     }
 
+    @Test("a request that is refused during a refresh throws the refresh's failure, even if the refresh ends at once")
+    func endsAfterRefusal() async throws {
+        let (second, discard, refresh, runs) = (Gate(), Gate(), Gate(), Counter())
+        let text = Data(repeating: 0x61, count: 200_000)
+        // The server accepts no token. The second response to the slow request is held back, and is long.
+        let slow = Counter()
+        let transport = StubTransport { request in
+            guard request.url.path == "/slow" else { return .status(401) }
+            if slow.up() == 1 { return .status(401) }
+            return StubResponse(status: 401, body: text).waiting(for: second)
+        }
+        let session = AuthenticationSession(BearerToken("t1")) { _ in
+            if runs.up() == 1 { return BearerToken("t2") }
+            try await refresh.wait()
+            throw Broken()
+        }
+        // Holds the slow request while it discards the response that was refused, until the refresh has failed.
+        let staging = ClosureFilter(.hop) { exchange, next in
+            if exchange.http.headers[.authorization] == "Bearer t2", exchange.http.url.path == "/slow" {
+                exchange.whenAccepted {
+                } otherwise: {
+                    try? await discard.wait()
+                }
+            }
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(transport, .authentication(session), staging)
+        let late = Task { await agent.failure("slow") }
+        try await second.reached()
+        let other = Task { await agent.failure("other") }
+        try await refresh.reached()
+        second.open()
+        try await discard.reached()
+        refresh.open()
+        #expect((await other.value as? AuthenticationError)?.code == .refreshFailed)
+        discard.open()
+        let error = await late.value
+        #expect((error as? AuthenticationError)?.code == .refreshFailed, "\(String(describing: error))")
+        #expect((error as? AuthenticationError)?.response?.status == 401 && runs.value == 2)
+    }
+
     @Test("a failed refresh fails each waiting request once, with a typed error and the response that rejected it")
     func failedRefresh() async throws {
         let (gate, runs) = (Gate(), Counter())

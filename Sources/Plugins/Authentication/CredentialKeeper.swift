@@ -136,8 +136,8 @@ final class CredentialKeeper: Sendable {
                 return state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))
             }
             if state.run != nil { return nil }
-            if isRepeated { return .refused }
             if let failure = state.failure, state.failures > lease.failures { return .failed(failure) }
+            if isRepeated { return .refused }
         }
         return handler == nil
             ? state.lease == nil ? .failed(AuthenticationError(.signedOut)) : .refused : nil
