@@ -50,6 +50,42 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
+    @Test("a records directory without permission, and a file that is gone, aren't retried")
+    func lastingFailures() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        let agent = ErrandResumableUploadTests.agent(origin, quick(in: URL(filePath: "/sys/errand"), tries: 5))
+        let error = await failure { _ = try await agent.send(send) } as? TransferError
+        #expect(error?.code == .noPermission && error?.isRetryable == false, "\(String(describing: error))")
+        #expect(error?.message.contains("/sys/errand") == true)
+        let body = try UploadBody(.file(folder.file("film.mp4")))
+        try FileManager.default.removeItem(at: folder.file("film.mp4"))
+        let missing = #expect(throws: TransferError.self) { try body.check() }
+        #expect(missing?.code == .notAFile && missing?.isRetryable == false)
+    }
+
+    #if canImport(Glibc)
+    @Test("if the disk is full, writing a record throws noSpace, which isn't retried")
+    func fullDisk() async {
+        // In a separate process, whose file size limit simulates a full disk.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let folder = try Folder()
+            let file = try UploadRecordFile("a", in: folder.path("records"))
+            var limit = rlimit()
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            getrlimit(resource, &limit)
+            limit.rlim_cur = 10
+            setrlimit(resource, &limit)
+            let record = UploadRecord(
+                request: "r", user: nil, url: "u", name: nil,
+                source: SourceFingerprint(size: 1, modified: nil, digest: "d"),
+                server: UploadServer(.draft8))
+            let error = #expect(throws: TransferError.self) { try file.write(record) }
+            #expect(error?.code == .noSpace && error?.isRetryable == false)
+        }
+    }
+    #endif
+
     @Test("an upload that is interrupted again and again stays the one that the first start created", arguments: kinds)
     func interruptedAgain(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)

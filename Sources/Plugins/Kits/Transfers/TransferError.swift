@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// A failure of a download or an upload. Failures of the network and the server throw `ErrandError` instead.
 ///
@@ -31,6 +32,29 @@ public struct TransferError: Error, Sendable {
         self.message = message
     }
 
+    /// Creates an error for a failed system call on a file. The code follows from the number, such as
+    /// ``FailureCode/noSpace`` from `ENOSPC`.
+    ///
+    /// ```swift
+    /// throw TransferError(systemError: ENOSPC, "/downloads/film.mp4 cannot be written")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - number: The value of `errno`.
+    ///   - message: The sentence for developers, without a final period.
+    public init(systemError number: Int32, _ message: String) {
+        let code: Code =
+            switch number {
+            case ENOSPC, EDQUOT, EFBIG: .noSpace
+            case EACCES, EPERM, EROFS: .noPermission
+            case ENOENT, ENOTDIR: .noDirectory
+            case EISDIR, ELOOP, ENXIO, EMLINK: .notAFile
+            case EMFILE, ENFILE: .tooManyOpenFiles
+            default: .fileFailed
+            }
+        self.init(code, message)
+    }
+
     /// Whether the same transfer may succeed later without changes on this device.
     public var isRetryable: Bool {
         [.busy, .serverDigestMismatch, .fileFailed, .mirrorMismatch, .changedTooOften, .tooManyOpenFiles].contains(code)
@@ -47,18 +71,20 @@ extension FailureCode<TransferError> {
     public static var invalidRequest: Self { Self("invalidRequest", 1) }
     /// Another download in any process has the same destination, or the same upload is running.
     public static var busy: Self { Self("busy", 2) }
-    /// The destination's directory doesn't exist.
+    /// The directory of the destination, or of an upload's records, doesn't exist.
     public static var noDirectory: Self { Self("noDirectory", 3) }
-    /// The path leads to a directory, a device, or a symbolic link instead of a file.
+    /// The path leads to a directory, a device, or a symbolic link instead of a file. For an upload, also if the body's
+    /// file no longer exists.
     public static var notAFile: Self { Self("notAFile", 4) }
-    /// The process may not write to the destination's directory, or the file system is read-only.
+    /// The process may not write to the directory of the destination or of an upload's records, or the file system is
+    /// read-only. For an upload, also if the process may not read the body's file.
     public static var noPermission: Self { Self("noPermission", 5) }
     /// The file exceeds the free space, the user's quota, or the file system's maximum file size.
     public static var noSpace: Self { Self("noSpace", 6) }
-    /// Another file system failure. For uploads, any file system failure.
+    /// Another file system failure.
     public static var fileFailed: Self { Self("fileFailed", 7) }
-    /// The process or the system has too many open files. Only listing partial downloads throws this error, because
-    /// downloads wait instead.
+    /// The process or the system has too many open files. Uploads throw this error, and listing partial downloads.
+    /// Downloads wait instead.
     public static var tooManyOpenFiles: Self { Self("tooManyOpenFiles", 8) }
     /// The complete file's SHA-256 doesn't match the request's checksum.
     public static var expectedChecksumMismatch: Self { Self("expectedChecksumMismatch", 9) }

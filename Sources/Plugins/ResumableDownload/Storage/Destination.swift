@@ -77,18 +77,7 @@ extension Destination: CustomStringConvertible {
 }
 
 extension TransferError {
-    init(_ failure: SystemFile.Failure) {
-        let code: Code =
-            switch failure.code {
-            case ENOSPC, EDQUOT, EFBIG: .noSpace
-            case EACCES, EPERM, EROFS: .noPermission
-            case ENOENT, ENOTDIR: .noDirectory
-            case EISDIR, ELOOP, ENXIO, EMLINK: .notAFile
-            case EMFILE, ENFILE: .tooManyOpenFiles
-            default: .fileFailed
-            }
-        self.init(code, failure.description)
-    }
+    init(_ failure: SystemFile.Failure) { self.init(systemError: failure.code, failure.description) }
 
     static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value

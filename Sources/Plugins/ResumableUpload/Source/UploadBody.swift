@@ -35,7 +35,10 @@ struct UploadBody: Sendable {
     }
 
     private static func status(of path: String) throws(TransferError) -> FileStatus {
-        try TransferError.converting { () throws(SystemFile.Failure) in try FileStatus(at: path) }
+        do { return try FileStatus(at: path) } catch {
+            if error.code == ENOENT { throw TransferError(.notAFile, error.description) }
+            throw TransferError(error)
+        }
     }
 
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }

@@ -110,7 +110,7 @@ final class UploadRecordFile: Sendable {
 }
 
 extension TransferError {
-    init(_ failure: SystemFile.Failure) { self.init(.fileFailed, failure.description) }
+    init(_ failure: SystemFile.Failure) { self.init(systemError: failure.code, failure.description) }
 
     static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
