@@ -401,7 +401,7 @@ let suites: [Suite] = [
             "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandCoalescing", "ErrandJSONValidation",
             "ErrandRetry", "ErrandSystemTransport",
         ]),
-    suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
+    suite("CookiesTests", needs: ["ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP", "ErrandStates"]),
     suite(
         "CurlTransportTests",

@@ -3,6 +3,7 @@ import Errand
 import ErrandBatch
 import ErrandCache
 import ErrandChain
+import ErrandCookies
 import ErrandLoadingIndicatorLog
 import ErrandResumableDownload
 import ErrandRetry
@@ -207,6 +208,11 @@ private enum ControlRecipes {
         _ = cached
 
         for try await news in agent.cachedThenFresh(GetNews()) { show(news.value) }
+    }
+
+    static func cookies(_ agent: NetworkAgent) async throws {
+        let news = try await agent.send(GetNews(), options: .cookies(.off)).value
+        _ = news
     }
 
     static func composites(_ agent: NetworkAgent, ids: [Int]) async throws {

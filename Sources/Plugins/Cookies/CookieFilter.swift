@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// This group contains two filters. The first filter runs for each request on the wire and adds the cookies. It runs
 /// ahead of any cache, because cache keys may depend on cookies. The second filter runs right before the transport and
-/// stores cookies, so it also sees the responses to retries and background validations.
+/// stores cookies, so it also sees the responses to retries and background validations. ``CookieMode`` turns them off
+/// for a request or call.
 public struct CookieFilter: FilterGroup {
     /// The filter that adds cookies, and the filter that stores them.
     public let filters: [any Filter]
@@ -28,7 +29,7 @@ private struct CookieSender: Filter {
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let deliveries = exchange.possiblyReceivedCount
         let response = try await next(sending(exchange))
-        if response.headers.contains(.setCookie) { keepOwn(response, of: exchange, deliveries: deliveries) }
+        if exchange.keepsCookies(of: response) { keepOwn(response, of: exchange, deliveries: deliveries) }
         return response
     }
 
@@ -42,6 +43,7 @@ private struct CookieSender: Filter {
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
         // Report a failed write here, because the file is written after the request that changed the jar has ended.
         if let failure = jar.takeFailure() { exchange.note("cookies", describing: failure) }
+        if exchange.tags[CookieMode.self] == .off { return exchange }
         let http = exchange.http
         var cookies = jar.entries(for: http.urlText, http.url, at: exchange.time.date)
         let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
@@ -82,8 +84,14 @@ private struct CookieKeeper: Filter {
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)
-        if response.headers.contains(.setCookie) { jar.keep(response, of: exchange) }
+        if exchange.keepsCookies(of: response) { jar.keep(response, of: exchange) }
         return response
+    }
+}
+
+extension Exchange {
+    fileprivate func keepsCookies(of response: HTTPResponse) -> Bool {
+        response.headers.contains(.setCookie) && tags[CookieMode.self] == .standard
     }
 }
 
