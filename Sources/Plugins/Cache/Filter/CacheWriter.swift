@@ -224,8 +224,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes queued writes and responses in flight that the target contains, and the entries of `keys` from the store.
-    /// These entries stay hidden even if the store throws.
+    /// Removes queued writes and responses in flight that the target contains, and the entries of `keys` from the
+    /// store. These entries stay hidden even if the store throws.
     func remove(_ target: RecentRemovals.Target, keys: [CacheKey], from store: any CacheStore) async throws {
         let locations = keys.map { Location(store, $0) }
         let operation = state.withLock { state in
