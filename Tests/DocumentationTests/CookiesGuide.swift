@@ -20,13 +20,15 @@ private func files(_ jar: CookieJar, _ file: URL, _ copy: URL) async throws {
     _ = count
 }
 
-private func modes(_ agent: any Agent) async throws {
-    try await agent.send(GetNews(), options: .cookies(.off))
-}
+private enum Modes {
+    static func off(_ agent: any Agent) async throws {
+        try await agent.send(GetNews(), options: .cookies(.off))
+    }
 
-private struct GetNews: Request {
-    var path: String { "news" }
-    var tags: Tags { Tags().with(CookieMode.self, .off) }
+    struct GetNews: Request {
+        var path: String { "news" }
+        var tags: Tags { Tags().with(CookieMode.self, .off) }
+    }
 }
 
 private func own(_ jar: CookieJar, _ url: URL) async throws {
