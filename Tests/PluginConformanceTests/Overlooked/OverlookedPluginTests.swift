@@ -68,7 +68,7 @@ struct OverlookedPluginTests {
         AccessoryConformance.cases(
             for: {
                 ClosureAccessory { activity, event in
-                    guard case .received(let response, _, _) = event else { return }
+                    guard case .received(let response, _) = event else { return }
                     if [401, 403].contains(response.status) { activity.cancel() }
                 }
             }, effects: effects, laws: LawOptions(rounds: 20, budget: LawBudget.duration), within: .seconds(600)

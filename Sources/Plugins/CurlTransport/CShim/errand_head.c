@@ -225,6 +225,7 @@ int errand_head_framing(const char *bytes, size_t count) {
 }
 
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field) {
+    int is_skipping = 0; // The lines that continue a skipped line are skipped, too.
     while (*offset < count) {
         size_t start = *offset;
         const char *newline = memchr(bytes + start, '\n', count - start);
@@ -233,12 +234,13 @@ int errand_head_next(const char *bytes, size_t count, size_t *offset, struct err
         size_t name = start, value = start;
         if (start < end && (bytes[start] == ' ' || bytes[start] == '\t')) {
             trim(bytes, &value, &end);
-            if (value == end) continue;
+            if (value == end || is_skipping) continue;
             field->name = field->name_count = 0;
             field->known = 0;
             field->is_continuation = 1;
         } else {
             const char *colon = memchr(bytes + start, ':', end - start);
+            is_skipping = 1;
             if (!colon) continue;
             size_t name_end = (size_t)(colon - bytes);
             value = name_end + 1;

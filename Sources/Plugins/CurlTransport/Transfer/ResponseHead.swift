@@ -113,6 +113,7 @@ struct ResponseHead: ~Copyable {
                 if let last = fields.indices.last {
                     let rest = value(next)
                     fields[last].value = fields[last].value.isEmpty ? rest : "\(fields[last].value) \(rest)"
+                    if isLatin1(next) { fields[last].isLatin1 = true }
                 }
                 continue
             }
@@ -132,9 +133,7 @@ struct ResponseHead: ~Copyable {
         guard field.is_plain != 0, var known = Self.known[Int(field.known)] else {
             let name = block.text(field.name..<field.name + field.name_count)
             var made = HTTPHeaders.Field(HTTPHeaderName(name), text)
-            if field.is_plain == 0 {
-                made.isLatin1 = Self.isLatin1(block.bytes(field.value..<field.value + field.value_count))
-            }
+            made.isLatin1 = isLatin1(field)
             return made
         }
         known.value = text
@@ -161,8 +160,10 @@ struct ResponseHead: ~Copyable {
         return latin
     }
 
-    private static func isLatin1(_ bytes: [UInt8]) -> Bool {
-        bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
+    private func isLatin1(_ field: errand_field) -> Bool {
+        if field.is_plain != 0 { return false }
+        let bytes = block.bytes(field.value..<field.value + field.value_count)
+        return bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
     }
 }
 #endif
