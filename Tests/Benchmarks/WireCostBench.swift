@@ -5,8 +5,8 @@ import ErrandCurlTransport
 import ErrandTesting
 import Foundation
 
-/// Compares requests over libcurl with libcurl from C with the same headers: processor time, rate, context switches, and
-/// memory.
+/// Compares requests over libcurl with libcurl from C with the same headers: processor time, rate, context switches,
+/// and memory.
 enum WireCostBench {
     private struct Get: Request { let path = "kilobyte" }
     private struct Post: Request {

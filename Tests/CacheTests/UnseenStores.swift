@@ -178,13 +178,14 @@ final class TwoGenerationStore: CacheStore {
         var young: [CacheKey: CacheEntry] = [:]
         var old: [CacheKey: CacheEntry] = [:]
         var bytes: Int64 = 0
+        let limit: Int64
 
         mutating func put(_ entry: CacheEntry, _ key: CacheKey) {
             drop(key)
             let size = Self.size(of: entry)
             // Too long to be worth a generation.
-            if size > 400_000 { return }
-            if bytes + size > 500_000 { (old, young, bytes) = (young, [:], 0) }
+            if size > limit / 5 * 4 { return }
+            if bytes + size > limit { (old, young, bytes) = (young, [:], 0) }
             young[key] = entry
             bytes += size
         }
@@ -198,9 +199,11 @@ final class TwoGenerationStore: CacheStore {
             (entry.body.length ?? 0) + 2 * Int64(entry.head.encoded().count) + 1_000
         }
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let writes = Mutex(InFlightWrites())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
+
+    init(generation limit: Int64 = 500_000) { state = Mutex(State(limit: limit)) }
 
     func entry(for key: CacheKey) async throws -> CacheEntry? {
         state.withLock { state in

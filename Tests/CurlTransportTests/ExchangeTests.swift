@@ -74,7 +74,7 @@ struct ExchangeTests {
         #expect(server.accepted == 1)
     }
 
-    @Test("duplicate, folded, empty and non-UTF-8 header fields survive, an invalid one is dropped with its folded lines")
+    @Test("duplicate, folded, empty and non-UTF-8 fields survive; an invalid one is dropped with its folded lines")
     func headers() async throws {
         let server = try RawServer { peer in
             while peer.readHead() != nil {

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: NoBlockComments
+
 import Errand
 import ErrandConformance
 import Foundation

@@ -49,8 +49,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 
     /// Creates a body from a regular file. The file is opened at the first read, and read in chunks of 256 KiB. If the
-    /// URL is anything else, such as a pipe, reading throws ``ErrandError/Code/fileFailed``. Like every stream, the body
-    /// can be read once, so create a body for each response.
+    /// URL is anything else, such as a pipe, reading throws ``ErrandError/Code/fileFailed``. Like every stream, the
+    /// body can be read once, so create a body for each response.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
