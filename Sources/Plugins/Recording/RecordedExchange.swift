@@ -63,7 +63,7 @@ public struct RecordedExchange: Sendable, Hashable {
     public var label: String
     /// The number of the activity's attempt, from 1.
     public var attempt: Int
-    /// The number of the request within the attempt, from 1. It's above 1 for requests that follow a redirect.
+    /// The number of the hop within the attempt, from 1. It's above 1 after a redirect.
     public var hop: Int
     /// The time when the transport received the request.
     public var date: Date
