@@ -79,11 +79,12 @@ final class SQLiteConnection {
     }
 
     /// Runs several statements as a transaction.
-    func transaction(_ body: () throws -> Void) throws {
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try run("BEGIN IMMEDIATE")
         do {
-            try body()
+            let result = try body()
             try run("COMMIT")
+            return result
         } catch {
             try? run("ROLLBACK")
             throw error

@@ -68,14 +68,18 @@ public actor SQLiteStore: CacheStore {
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) throws -> Bool {
         try with { database in
-            var isReplaced = false
-            try database.run(
-                """
-                UPDATE entries SET head = ?, size = size - length(head) + length(?1), used = \(Self.nextUse)
-                WHERE key = ?2 AND head = ?3 RETURNING 1
-                """, .blob(head.encoded()), .blob(Self.bytes(key)), .blob(old.encoded())
-            ) { _ in isReplaced = true }
-            return isReplaced
+            try database.transaction {
+                var isReplaced = false
+                try database.run(
+                    """
+                    UPDATE entries SET head = ?, size = size - length(head) + length(?1), used = \(Self.nextUse)
+                    WHERE key = ?2 AND head = ?3 RETURNING 1
+                    """, .blob(head.encoded()), .blob(Self.bytes(key)), .blob(old.encoded())
+                ) { _ in isReplaced = true }
+                // The new head may be larger than the old one.
+                if isReplaced { try Self.evict(to: limit, database) }
+                return isReplaced
+            }
         }
     }
 
