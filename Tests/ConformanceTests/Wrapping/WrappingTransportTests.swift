@@ -91,6 +91,19 @@ struct WrappingTransportTests {
         await #expect(throws: ConformanceFailure.self, "\(wrong.testDescription)") { try await each.run() }
     }
 
+    @Test(
+        "no case about timeouts refuses a transport that waits by the clock of its options, before it sends",
+        arguments: [
+            "a server that is silent before the head causes a timeout",
+            "a server that is silent after connecting causes a timeout",
+            "a server that is silent in the middle of a body causes a timeout",
+            "the timeout of a request doesn't affect a concurrent request",
+        ])
+    func waits(name: String) async throws {
+        let cases = TransportConformance.cases(for: AlteredTransport.waitsFirst.make)
+        try await #require(cases.first { $0.name == name }).run()
+    }
+
     @Test("a slot of a dropped stream must be released")
     func slots() async throws {
         let name = "requests still work after many streams that were dropped"

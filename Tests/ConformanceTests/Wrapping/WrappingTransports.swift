@@ -33,6 +33,14 @@ extension AlteredTransport {
         return response
     }
 
+    /// Right: a slow network, for demonstrations.
+    static let waitsFirst = AlteredTransport("waits by the clock of its options, before it sends") {
+        request, options, base in
+        try await options.time.sleep(until: options.time.instant(after: .milliseconds(400)))
+        try options.checkBeforeSending(request)
+        return try await base.send(request, options: options)
+    }
+
     static let wholeMilliseconds = AlteredTransport("rounds the timeout to milliseconds, and 0 means none") {
         request, options, base in
         var options = options

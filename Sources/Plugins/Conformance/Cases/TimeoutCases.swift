@@ -21,8 +21,11 @@ enum TimeoutCases {
             let gate = Gate()
             bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
             let time = ManualTimeSource()
+            let mover = shortWaits(on: time)
+            defer { mover.cancel() }
             let response = try await bench.stream("/half", options: options(time, .stream))
             try await gate.reached()
+            mover.cancel()
             let task = Task { try await response.body.collect(upTo: 1 << 20) }
             try await untilEnd(of: task, time, bench)
             // The request must end, even if the caller keeps the response.
@@ -134,15 +137,15 @@ enum TimeoutCases {
                     let options = TransportOptions(timeout: timeout, time: time)
                     return Task { try await bench.send(.get, "/late", options: options).body.collect(upTo: 1 << 20) }
                 }
+                // A transport can wait before it sends a request, and between the chunks of a body.
+                let mover = shortWaits(on: time)
+                defer { mover.cancel() }
                 let first = start(isFirst ? .seconds(10) : .seconds(1_000_000))
                 try await gate.reached()
                 let second = start(isFirst ? .seconds(1_000_000) : .seconds(10))
                 try await gate.reached(by: 2)
                 try await untilEnd(of: isFirst ? first : second, time, bench)
                 gate.open()
-                // A transport can wait between the chunks of a body.
-                let mover = shortWaits(on: time)
-                defer { mover.cancel() }
                 let data = try await (isFirst ? second : first).value
                 try bench.equal(data, Data("late".utf8), "the response to the request with a longer timeout")
             }
@@ -170,12 +173,12 @@ enum TimeoutCases {
         }
     }
 
-    /// Advances the clock in small steps. This ends short waits, such as waits between the chunks of a throttled
-    /// stream.
+    /// Advances the clock in small steps. This ends short waits, such as waits before a request is sent, or between the
+    /// chunks of a throttled stream. The timeouts of the cases are longer.
     private static func shortWaits(on time: ManualTimeSource) -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
-                if let wake = time.nextWake, time.now.duration(to: wake) < .milliseconds(200) {
+                if let wake = time.nextWake, time.now.duration(to: wake) < .seconds(1) {
                     time.advance(to: wake)
                 }
                 try await Task.sleep(for: .milliseconds(1))
@@ -194,7 +197,11 @@ enum TimeoutCases {
         let task = Task {
             try await bench.send(.get, path, options: options(time, delivery)).body.collect(upTo: 1 << 20)
         }
+        // A transport can wait before it sends the request.
+        let mover = shortWaits(on: time)
+        defer { mover.cancel() }
         try await begun()
+        mover.cancel()
         try await untilEnd(of: task, time, bench)
         try await bench.server.waitUntilNoConnections()
     }
