@@ -112,6 +112,23 @@ final class NoRoom: CacheStore {
     func secret() -> Data { Data(0..<32) }
 }
 
+/// A dictionary whose `remove` throws an error.
+final class FailingRemoval: CacheStore {
+    struct NoPermission: Error, CustomStringConvertible { let description = "a file can't be deleted" }
+    private let base = FaultyDictionary(nil)
+
+    func entry(for key: CacheKey) async throws -> CacheEntry? { await base.entry(for: key) }
+    func store(_ entry: CacheEntry, for key: CacheKey) async throws { try await base.store(entry, for: key) }
+    func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
+        try await base.update(head, replacing: old, for: key)
+    }
+    func remove(_ key: CacheKey) async throws { throw NoPermission() }
+    func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        await base.removeAll(where: matches)
+    }
+    func secret() async throws -> Data { await base.secret() }
+}
+
 @Suite("Stores that race, write late, or have little room are judged by the suite", .endsInTime)
 struct FurtherStoreTests {
     private func failures(
@@ -137,6 +154,18 @@ struct FurtherStoreTests {
         let each = try #require(CacheStoreSuite.cases.first { $0.description == name })
         await #expect(throws: CacheStoreSuite.Failure.self) { try await each.run { FaultyDictionary(fault) } }
         try await each.run { FaultyDictionary(nil) }
+    }
+
+    private static let lawsThatRemove = CacheStoreSuite.laws().filter { !$0.description.contains("stored last") }
+
+    @Test("an error of the store in a law is reported with the law and the operation", arguments: lawsThatRemove)
+    func errors(each: CacheStoreSuite.Case) async throws {
+        let failure = await #expect(throws: CacheStoreSuite.Failure.self) { try await each.run { FailingRemoval() } }
+        let text = failure?.description ?? ""
+        #expect(text.hasPrefix("\(each): the store threw a file can't be deleted, in: "), "\(text)")
+        #expect(text.contains("remove"), "\(text)")
+        let isRandom = each.description.contains("operations")
+        #expect(text.contains("@Test func keepsLaw()") == isRandom, "\(text)")
     }
 
     @Test("the cases for limits don't demand an order, but that replaced entries don't count")

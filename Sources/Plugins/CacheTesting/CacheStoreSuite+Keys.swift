@@ -27,25 +27,36 @@ struct KeyLaw: Sendable {
         try await store.removeAll { _ in true }
         for (name, first, second) in Self.pairs {
             let keys = [first, second].map { CacheKey("GET https://example.com/\($0)") }
-            for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
+            for key in keys { try await add(key, to: store) }
             for key in keys {
                 try await look(for: key, in: store, "two keys that share \(name) get the same entry")
             }
-            try await store.remove(keys[0])
+            let removed = keys[0].text.debugDescription
+            try await CacheStoreSuite.operate("remove \(removed)") { try await store.remove(keys[0]) }
+            let found = try await CacheStoreSuite.operate("read \(removed)") { try await store.entry(for: keys[0]) }
             try CacheStoreSuite.expect(
-                try await store.entry(for: keys[0]) == nil,
+                found == nil,
                 "an entry is found under another key that shares \(name), after its removal")
         }
         // Among 1,000 keys, some pairs share two bytes of any hash. Among 10,000 keys, some pairs share three bytes.
         let keys = (0..<count).map { CacheKey("GET https://example.com/\(seed)/item?number=\($0)") }
-        for key in keys { try await store.store(try CacheStoreSuite.entry(key.text), for: key) }
+        for key in keys { try await add(key, to: store) }
         for key in keys {
             try await look(for: key, in: store, "among \(count) keys, a key returned the entry of another key")
         }
     }
 
+    private func add(_ key: CacheKey, to store: any CacheStore) async throws {
+        try await CacheStoreSuite.operate("store \(key.text.debugDescription)") {
+            try await store.store(try CacheStoreSuite.entry(key.text), for: key)
+        }
+    }
+
     private func look(for key: CacheKey, in store: any CacheStore, _ problem: String) async throws {
-        guard let found = try await CacheStoreSuite.text(key, in: store), found != key.text else { return }
+        let text = try await CacheStoreSuite.operate("read \(key.text.debugDescription)") {
+            try await CacheStoreSuite.text(key, in: store)
+        }
+        guard let found = text, found != key.text else { return }
         throw CacheStoreSuite.Failure(
             description: "\(problem): \(key.text.debugDescription) has the entry of \(found.debugDescription)")
     }

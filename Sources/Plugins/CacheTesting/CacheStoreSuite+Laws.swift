@@ -18,38 +18,54 @@ extension CacheStoreSuite {
     ///   - mayDrop: Whether the store may drop any entry at any time, as in ``droppingCases``. Defaults to `false`.
     public static func laws(rounds: Int = 60, seed: UInt64 = 1, droppingEntries mayDrop: Bool = false) -> [Case] {
         [
-            Case(
-                description: "law: consecutive operations have the same results as a dictionary",
-                opening: { make in
-                    try await StoreLaw(tasks: 1, operations: 12, rounds: rounds, seed: seed, mayDrop: mayDrop).search(
-                        make)
-                }),
-            Case(
-                description: "law: concurrent operations have the results of some sequential order",
-                opening: { make in
-                    try await StoreLaw(tasks: 3, operations: 3, rounds: rounds, seed: seed, mayDrop: mayDrop).search(
-                        make)
-                }),
-            Case(
-                description: "law: a long series of operations on few keys has the results of a dictionary",
-                opening: { make in
-                    let rounds = max(1, rounds / 10)
-                    try await StoreLaw(tasks: 1, operations: 300, rounds: rounds, seed: seed, mayDrop: mayDrop).search(
-                        make)
-                }),
-            Case(
-                description: "law: entries that share a URL, tags or a head are separate entries",
-                opening: { make in
-                    let rounds = max(1, rounds / 3)
-                    try await VariantLaw(rounds: rounds, seed: seed, mayDrop: mayDrop).check(make)
-                }),
-            Case(
-                description: "law: no key returns the entry of another key",
-                opening: { make in try await KeyLaw(count: 20 * rounds, seed: seed).check(make) }),
-            Case(
-                description: "law: a read finds the entry that was stored last before it began, or a later one",
-                opening: { make in try await ReaderLaw(count: 10 * rounds, mayDrop: mayDrop).check(make) }),
+            law("law: consecutive operations have the same results as a dictionary") { make in
+                try await StoreLaw(tasks: 1, operations: 12, rounds: rounds, seed: seed, mayDrop: mayDrop).search(make)
+            },
+            law("law: concurrent operations have the results of some sequential order") { make in
+                try await StoreLaw(tasks: 3, operations: 3, rounds: rounds, seed: seed, mayDrop: mayDrop).search(make)
+            },
+            law("law: a long series of operations on few keys has the results of a dictionary") { make in
+                let rounds = max(1, rounds / 10)
+                try await StoreLaw(tasks: 1, operations: 300, rounds: rounds, seed: seed, mayDrop: mayDrop).search(
+                    make)
+            },
+            law("law: entries that share a URL, tags or a head are separate entries") { make in
+                let rounds = max(1, rounds / 3)
+                try await VariantLaw(rounds: rounds, seed: seed, mayDrop: mayDrop).check(make)
+            },
+            law("law: no key returns the entry of another key") { make in
+                try await KeyLaw(count: 20 * rounds, seed: seed).check(make)
+            },
+            law("law: a read finds the entry that was stored last before it began, or a later one") { make in
+                try await ReaderLaw(count: 10 * rounds, mayDrop: mayDrop).check(make)
+            },
         ]
+    }
+
+    /// Creates a case whose failures name the law, also if the store throws an error.
+    private static func law(
+        _ description: String, _ check: @escaping @Sendable (Case.Maker) async throws -> Void
+    ) -> Case {
+        Case(
+            description: description,
+            opening: { make in
+                do { try await check(make) } catch let failure as Failure {
+                    throw Failure(description: "\(description): \(failure.description)")
+                } catch {
+                    if Task.isCancelled { throw error }
+                    throw Failure(description: "\(description): the store threw \(error)")
+                }
+            })
+    }
+
+    /// Runs an operation of a law. If the store throws an error, throws a failure that names the operation.
+    static func operate<Value>(
+        _ operation: @autoclosure () -> String, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch let failure as Failure { throw failure } catch {
+            if Task.isCancelled { throw error }
+            throw Failure(description: "the store threw \(error), in: \(operation())")
+        }
     }
 }
 
@@ -163,12 +179,15 @@ private struct StoreLaw: Sendable {
         // A store on disk can have entries of an earlier round.
         try await store.removeAll { _ in true }
         let history = History()
-        let records = try await withThrowingTaskGroup(of: [Record].self) { group in
-            for operations in plan {
-                group.addTask { try await Self.run(operations, on: store, history) }
+        let records: [Record]
+        do {
+            records = try await withThrowingTaskGroup(of: [Record].self) { group in
+                for operations in plan {
+                    group.addTask { try await Self.run(operations, on: store, history) }
+                }
+                return try await group.reduce(into: [Record]()) { $0 += $1 }
             }
-            return try await group.reduce(into: [Record]()) { $0 += $1 }
-        }
+        } catch let failure as CacheStoreSuite.Failure { return failure.description }
         for key in Set(records.map(\.operation.key)).sorted() {
             let own = records.filter { $0.operation.key == key || $0.operation.kind.concernsAll }
             if let wrong = own.first(where: { $0.found == Self.mixed }) {
@@ -192,7 +211,7 @@ private struct StoreLaw: Sendable {
             // Another task may have replaced the version already.
             var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
             record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
-            try await perform(&record, on: store, history)
+            try await CacheStoreSuite.operate(line(operation)) { try await perform(&record, on: store, history) }
             record.end = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
             let isWritten =
                 switch operation.kind {

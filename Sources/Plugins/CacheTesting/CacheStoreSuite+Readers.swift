@@ -30,7 +30,9 @@ struct ReaderLaw: Sendable {
                 group.addTask {
                     var (newest, pause) = (0, 0)
                     while !progress.isOver.load(ordering: .acquiring) {
-                        let read = try await Self.read(key, from: store, newest: newest, progress)
+                        let read = try await CacheStoreSuite.operate("read \(key.text), during writes") {
+                            try await Self.read(key, from: store, newest: newest, progress)
+                        }
                         guard let found = read.found else {
                             if !mayDrop { return read }
                             // A store that never suspends would keep the thread from the writer.
@@ -50,7 +52,9 @@ struct ReaderLaw: Sendable {
                 defer { progress.isOver.store(true, ordering: .releasing) }
                 for version in 1...count {
                     progress.begun.store(version, ordering: .sequentiallyConsistent)
-                    try await Self.write(version, key, store)
+                    try await CacheStoreSuite.operate("write \(version) of \(key.text), during reads") {
+                        try await Self.write(version, key, store)
+                    }
                     progress.ended.store(version, ordering: .sequentiallyConsistent)
                     await Task.yield()
                 }

@@ -142,8 +142,16 @@ struct VariantLaw: Sendable {
         var stored: [CacheKey: Stored] = [:]
         for step in plan {
             let text = Self.text(of: step, keys)
-            if let problem = try await perform(step, keys, on: store, &stored) { return "\(problem), in: \(text)" }
-            if let problem = try await difference(keys, in: store, &stored) { return "\(problem), after: \(text)" }
+            do {
+                let problem = try await CacheStoreSuite.operate(text) {
+                    try await perform(step, keys, on: store, &stored)
+                }
+                if let problem { return "\(problem), in: \(text)" }
+                let wrong = try await CacheStoreSuite.operate("a read after: \(text)") {
+                    try await self.difference(keys, in: store, &stored)
+                }
+                if let wrong { return "\(wrong), after: \(text)" }
+            } catch let failure as CacheStoreSuite.Failure { return failure.description }
         }
         return nil
     }

@@ -41,8 +41,8 @@ public enum CacheStoreSuite {
             }
         }
 
-        /// Runs the test. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the store's
-        /// errors.
+        /// Runs the test. Throws ``Failure`` if the store doesn't meet the requirement. Rethrows the store's errors. A
+        /// law throws them as a ``Failure`` that names the law and the operation.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
