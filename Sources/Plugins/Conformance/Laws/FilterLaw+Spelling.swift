@@ -23,12 +23,11 @@ extension FilterLaw {
                 for aspect in Set(plain[0].keys).union(came.keys).sorted() where plain[0][aspect] == plain[1][aspect] {
                     if aspect.contains("the field \(variant.name.rawName.lowercased()) of") { continue }
                     let expected = plain[0][aspect]
-                    let value = variant.value(of: aspect, in: came)
-                    if value == expected { continue }
+                    if variant.values(of: aspect, in: came).contains(expected) { continue }
                     if try await isAccidental(bench, exchange, variant, aspect, expected) { continue }
                     return LawViolation(
                         expected: "\(aspect): \(expected ?? "none"), as with \(variant.name): \(variant.original)",
-                        came: "\(value ?? "none"), with \(variant.name): \(variant.text)")
+                        came: "\(came[aspect] ?? "none"), with \(variant.name): \(variant.text)")
                 }
             }
         }
@@ -45,7 +44,7 @@ extension FilterLaw {
         for _ in 0..<6 {
             if try await spelledCourse(bench, exchange)[aspect] != expected { return true }
             let came = try await spelledCourse(bench, variant.exchange)
-            if variant.value(of: aspect, in: came) == expected { return true }
+            if variant.values(of: aspect, in: came).contains(expected) { return true }
         }
         return false
     }
@@ -78,9 +77,26 @@ private enum LawSpelling {
         let text: String
         let exchange: LawExchange
 
-        /// Returns an aspect of a call, with the original text if the filter has copied the variant's.
-        func value(of aspect: String, in course: [String: String]) -> String? {
-            course[aspect]?.replacing(text, with: original)
+        /// Returns an aspect of a call: as it is, and with the original text if the filter has copied the variant's.
+        /// The text can also be a part of another word by chance, as `DE` is of `DELETE`.
+        func values(of aspect: String, in course: [String: String]) -> [String?] {
+            guard let value = course[aspect] else { return [nil] }
+            return [value, value.replacing(text, with: original), wordsReplaced(in: value)]
+        }
+
+        /// Replaces the variant's text where it isn't a part of a longer word.
+        private func wordsReplaced(in value: String) -> String {
+            func isPartOfWord(_ character: Character?) -> Bool {
+                character.map { $0.isLetter || $0.isNumber } ?? false
+            }
+            var (result, rest) = ("", value[...])
+            while let range = rest.firstRange(of: text) {
+                let before = value[..<range.lowerBound].last
+                let isWhole = !isPartOfWord(before) && !isPartOfWord(rest[range.upperBound...].first)
+                result += rest[..<range.lowerBound] + (isWhole ? original : text)
+                rest = rest[range.upperBound...]
+            }
+            return result + rest
         }
     }
 
