@@ -104,10 +104,12 @@ extension FilterLaw {
                 return violation
             }
             came.clearTrace()
-            // A filter may keep a response's body for other calls, but not the call.
-            let mayKeepBodies = permissions.mayRespond
+            // A filter may keep a response's body for other calls, and the tags with which it was requested, but not
+            // the call.
+            let mayStore = permissions.mayRespond
             let isGone: @Sendable () -> Bool = {
-                came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
+                came.remains.allSatisfy { mayStore && ["a body", "the tags"].contains($0) } && run.running == 0
+                    && trail.mark == nil
             }
             // Wait longer in the last confirmation, because the machine may be busy.
             let isLast = bench.patience >= .milliseconds(100)

@@ -158,6 +158,8 @@ final class LawCall: Sendable {
     }
 
     struct References {
+        weak var request: BenchMark?
+        /// A tag of the request.
         weak var mark: BenchMark?
         var bodies: [WeakSource] = []
     }
@@ -248,7 +250,7 @@ final class LawCall: Sendable {
 
     var remains: [String] {
         references.withLock { references in
-            (references.mark == nil ? [] : ["the request, with its tags"])
+            (references.request == nil ? [] : ["the request"]) + (references.mark == nil ? [] : ["the tags"])
                 + (references.bodies.contains { $0.source != nil } ? ["a body"] : [])
         }
     }
@@ -280,6 +282,8 @@ struct LawRequest: Request {
     let call: LawCall
     let tags: Tags
     let body: RequestBody
+    /// Stays in memory as long as the request.
+    private let mark = BenchMark()
 
     init(_ call: LawCall) {
         self.call = call
@@ -292,6 +296,7 @@ struct LawRequest: Request {
         for tag in call.exchange.tags { tag.add(to: &tags) }
         self.tags = tags
         body = Self.body(of: call)
+        call.references.withLock { [mark] in $0.request = mark }
     }
 
     private static func body(of call: LawCall) -> RequestBody {
@@ -334,6 +339,7 @@ final class LawSource: HTTPBodySource {
     static let arrivalDelay = Duration.milliseconds(400)
 
     private let pieces: [Data]
+    /// The number of pieces that contain the first chunk.
     private let firstCount: Int
     private let failure: ErrandError.Code?
     private let call: LawCall
@@ -356,7 +362,7 @@ final class LawSource: HTTPBodySource {
         case .inPieces: pieces = Self.pieces(of: data)
         }
         isSlow = arrival == .inPieces
-        firstCount = chunks.first.map { Self.cut($0).count } ?? 1
+        firstCount = Self.count(of: pieces, containing: chunks.first?.utf8.count ?? 0)
         (self.call, self.failure) = (call, failure)
         (self.isAwaiting, self.cancelsAfterFirst) = (isAwaiting, cancelsAfterFirst)
     }
@@ -381,6 +387,16 @@ final class LawSource: HTTPBodySource {
     private static func pieces(of data: Data) -> [Data] {
         let size = max(1, data.count / 60)
         return stride(from: 0, to: data.count, by: size).map { Data(data.dropFirst($0).prefix(size)) }
+    }
+
+    /// Returns how many pieces contain the first bytes, at least 1.
+    private static func count(of pieces: [Data], containing length: Int) -> Int {
+        var (count, total) = (0, 0)
+        for piece in pieces where count == 0 || total < length {
+            count += 1
+            total += piece.count
+        }
+        return max(1, count)
     }
 
     /// Splits a chunk within its first multibyte character, as a network can.
