@@ -95,7 +95,7 @@ extension FilterLaw {
 }
 
 /// The origin of an exchange, and origins that a careless comparison confuses with it.
-private struct LawHome {
+struct LawHome {
     static let strangers = ["https://law.example", "https://a.law.test", "https://b.c.example"]
 
     let exchange: LawExchange

@@ -14,9 +14,9 @@ final class LawProbe: Filter {
     init(_ stages: FilterStages) { self.stages = stages }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let call = (exchange.request as? LawRequest)?.call, !isMirror(exchange, of: call) else {
-            return try await next(exchange)
-        }
+        guard let call = (exchange.request as? LawRequest)?.call,
+            !exchange.isMirror(of: URL(string: call.exchange.url)?.host())
+        else { return try await next(exchange) }
         let name = stages == .call ? "outside" : "inside"
         exchange.whenAccepted {
             call.note { $0.work.append("\(name) committed") }
@@ -59,13 +59,6 @@ final class LawProbe: Filter {
             call.noteSend(number) { $0.failure = LawTrace.name(of: error) }
             throw error
         }
-    }
-
-    /// A mirror is a copy for another server: detached, safe and without secrets.
-    private func isMirror(_ exchange: Exchange, of call: LawCall) -> Bool {
-        exchange.activity.kind == .background && exchange.http.method.isSafe
-            && exchange.http.host?.lowercased() != URL(string: call.exchange.url)?.host()?.lowercased()
-            && !exchange.http.headers.contains(where: \.isSensitive)
     }
 
     private func passed(_ exchange: Exchange, _ call: LawCall, _ next: Next) async throws -> HTTPResponse {

@@ -10,6 +10,8 @@ struct FilterBench: Sendable {
     var mayRespond = false
     /// The requests that the filter declares to repeat.
     var repetitions: [FilterEffect.Repetition] = []
+    /// The origins that the filter knows, because its samples declare them.
+    var knownOrigins: Set<String> = []
 
     static let origin = "https://conformance.example"
 
@@ -19,9 +21,10 @@ struct FilterBench: Sendable {
         _ transport: any Transport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
     ) -> NetworkAgent {
+        let host = URL(string: origin)?.host() ?? ""
         var configuration = AgentConfiguration(baseURL: origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
-        configuration.filters = outside + (filter.map { [$0] } ?? []) + inside
+        configuration.filters = outside + (filter.map { [$0] } ?? []) + inside + [BenchMirrors(host: host)]
         configuration.accessories = accessories
         guard let time else { return NetworkAgent(configuration: configuration, transport: transport) }
         return NetworkAgent(configuration: configuration, transport: transport, time: time)
@@ -64,6 +67,11 @@ struct FilterBench: Sendable {
         if isElsewhere || sent.request.url.path() != expected.request.url.path() { changed.insert(.url) }
         if sent.body != expected.body { changed.insert(.body) }
         return changed
+    }
+
+    /// Whether a sample declares that the filter knows the URL's origin.
+    func isKnown(_ url: String) -> Bool {
+        LawHome(LawExchange(.get, url)).map { knownOrigins.contains($0.origin) } ?? false
     }
 
     /// Whether the filter declares that it repeats requests with this method although the server may have processed
@@ -195,6 +203,28 @@ enum BenchTag: TagKey {
 /// A tag that marks the requests of a case's own call. If a filter sends copies elsewhere, they don't have this tag.
 enum BenchOwnTag: TagKey {
     static var defaultValue: Bool { false }
+}
+
+/// Removes the tag of a case's own call from a mirror's copies.
+struct BenchMirrors: Filter {
+    /// The host of the agent.
+    let host: String
+    var stages: FilterStages { .wire }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard exchange.isMirror(of: host) else { return try await next(exchange) }
+        var exchange = exchange
+        exchange.tags[BenchOwnTag.self] = false
+        return try await next(exchange)
+    }
+}
+
+extension Exchange {
+    /// Whether the exchange is a mirror's copy for another server: detached, safe and without secrets.
+    func isMirror(of host: String?) -> Bool {
+        activity.kind == .background && http.method.isSafe && http.host?.lowercased() != host?.lowercased()
+            && !http.headers.contains(where: \.isSensitive)
+    }
 }
 
 /// A class, so a weak reference shows whether an object is still in memory.

@@ -150,7 +150,7 @@ extension FilterDraft {
             let secrets = [BenchRequest.secrets[0], BenchRequest.secrets[1]] + bench.secrets
             for arrival in transport.arrivals {
                 let request = arrival.request
-                if request.urlText.hasPrefix(FilterBench.origin + "/") { continue }
+                if request.urlText.hasPrefix(FilterBench.origin + "/") || bench.isKnown(request.urlText) { continue }
                 let parts =
                     request.headers.map { ("\($0.name)", $0.value) } + [
                         ("the URL", request.urlText), ("the body", String(decoding: arrival.body, as: UTF8.self)),

@@ -55,7 +55,8 @@ public enum FilterConformance {
             + FilterDraft.resources + FilterDraft.secrets + FilterDraft.descriptions
         let filters = FilterBench(
             make: make, secrets: secrets, gracePeriod: gracePeriod,
-            mayRespond: effects.contains(where: \.isResponding), repetitions: effects.compactMap(\.repetition))
+            mayRespond: effects.contains(where: \.isResponding), repetitions: effects.compactMap(\.repetition),
+            knownOrigins: Set(samples.compactMap { LawHome($0)?.origin }))
         let kinds = Set(effects.compactMap(\.kind))
         let cases = drafts.filter { kinds.isDisjoint(with: $0.assumes) }.map { draft in
             PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
