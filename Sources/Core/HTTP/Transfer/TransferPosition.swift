@@ -1,7 +1,9 @@
 /// The position of a request on the wire among the requests of its call.
 ///
 /// ```swift
-/// case .sending(let request, let position): print("\(position): \(request.method)")   // "attempt 2, hop 1: GET"
+/// func activity(_ activity: Activity, did event: ActivityEvent) {
+///     if case .sending(let request, let position) = event { print(request.method, position) }   // GET attempt 2, hop 1
+/// }
 /// ```
 public struct TransferPosition: Sendable, Hashable, CustomStringConvertible {
     /// The number of the request among all requests that the call passed to the transport, from 1. Unique in a call, so

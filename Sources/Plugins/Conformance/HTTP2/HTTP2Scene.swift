@@ -18,7 +18,7 @@ struct HTTP2Scene: Sendable {
         let scene = HTTP2Scene(
             bench: try ConformanceBench(make), peer: peer, origin: try WireOrigin(peer.server, relay))
         // Many mistakes make a request wait forever.
-        try await withLimit(.seconds(10)) { try await draft.body(scene) }
+        try await withLimit(.seconds(40)) { try await draft.body(scene) }
         if let fault = peer.state.read({ $0.faults.first }) {
             let parts = fault.split(separator: ", got ", maxSplits: 1)
             throw ConformanceFailure(
