@@ -286,7 +286,9 @@ extension CacheHandler {
         return nil
     }
 
-    func stale(
+    // Kept out of line, because inlining would enlarge the async frame of a validation.
+
+    @inline(never) func stale(
         _ found: StoredResponse, for lookup: HTTPLookup, forwardStatus: Int?, stagedWork: Int,
         isCollapsed: Bool = false
     ) async -> HTTPResponse? {

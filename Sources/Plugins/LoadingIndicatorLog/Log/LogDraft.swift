@@ -21,7 +21,7 @@ final class LogDraft: Sendable {
         var stream: StreamCount?
 
         mutating func begin(_ transfer: Transfer) {
-            if shown.position != nil, shown.response == nil { others.append(shown) }
+            if shown.number > 0, shown.response == nil { others.append(shown) }
             // The number is limited, because a request may be retried forever.
             if others.count > 8 { others.removeFirst() }
             shown = transfer
@@ -30,8 +30,8 @@ final class LogDraft: Sendable {
         /// Changes a request. A request that receives a response is shown from then on.
         mutating func change(_ position: TransferPosition?, isResponse: Bool = false, _ body: (inout Transfer) -> Void)
         {
-            guard let position, position != shown.position else { return body(&shown) }
-            guard let index = others.firstIndex(where: { $0.position == position }) else { return }
+            guard let number = position?.transfer, number != shown.number else { return body(&shown) }
+            guard let index = others.firstIndex(where: { $0.number == number }) else { return }
             body(&others[index])
             if !isResponse { return }
             let responding = others.remove(at: index)
@@ -42,7 +42,8 @@ final class LogDraft: Sendable {
 
     private struct Transfer: Sendable {
         var request: HTTPRequest?
-        var position: TransferPosition?
+        /// The number of the request in its call, or 0 before the first request is sent.
+        var number = 0
         var response: Head?
         /// The HTTP version from the transport's events. It's used if the response doesn't have a version.
         var version: String?
@@ -73,7 +74,7 @@ final class LogDraft: Sendable {
 
     func send(_ request: HTTPRequest, _ position: TransferPosition) {
         state.withLock { state in
-            state.begin(Transfer(request: request, position: position))
+            state.begin(Transfer(request: request, number: position.transfer))
             state.attempts = max(state.attempts, position.attempt)
             state.requests += 1
         }
