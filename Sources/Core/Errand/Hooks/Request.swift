@@ -57,8 +57,7 @@ public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, the agent's
     /// deadline.
     var deadline: Duration? { get }
-    /// The request's priority, a hint for the transport. Defaults to nil, which means
-    /// `.medium`.
+    /// The request's priority, a hint for the transport. Defaults to nil, which means `.medium`.
     var priority: RequestPriority? { get }
     /// Which redirects to follow. Defaults to nil, the agent's policy.
     var redirects: RedirectPolicy? { get }

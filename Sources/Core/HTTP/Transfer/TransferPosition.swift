@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// func activity(_ activity: Activity, did event: ActivityEvent) {
-///     if case .sending(let request, let position) = event { print(request.method, position) }   // GET attempt 2, hop 1
+///     if case .sending(let request, let position) = event { print(request.method, position) }  // GET attempt 2, hop 1
 /// }
 /// ```
 public struct TransferPosition: Sendable, Hashable, CustomStringConvertible {
