@@ -1,11 +1,12 @@
 import ErrandEssentials
+import Synchronization
 
 // Temporary files are next to their destinations, so they can be moved there in one step. Their names begin with a dot
 // and have a fixed pattern. A process that is killed leaves its temporary files; the next process that writes to the
 // same directory removes them.
 extension SystemFile {
-    /// Creates an empty temporary file next to a destination. First removes the temporary files that killed processes
-    /// have left in the directory.
+    /// Creates an empty temporary file next to a destination. The first time in a directory, removes the temporary
+    /// files that killed processes have left there.
     ///
     /// ```swift
     /// let file = try SystemFile.temporary(beside: path, permissions: 0o600)
@@ -18,12 +19,27 @@ extension SystemFile {
     package static func temporary(
         beside destination: String, _ access: Access = .write, permissions: mode_t
     ) throws(Failure) -> SystemFile {
-        removeAbandonedFiles(beside: destination)
+        let directory = directory(of: destination)
+        // Listing a directory costs more than writing a small file, so this happens once for each directory.
+        if searched.withLock({ $0.insert(directory) }) { removeAbandonedFiles(beside: destination) }
         let name = temporaryName(getpid(), .random(in: 0 ... .max))
         let file = try SystemFile(
-            directory(of: destination) + name, [access, .create, .exclusive], permissions: permissions)
+            directory + name, [access, .create, .exclusive], permissions: permissions)
         if locksTemporaryFiles { _ = file.takeLock() }
         return file
+    }
+
+    private static let searched = Mutex(SearchedDirectories())
+
+    /// The directories in which this process has looked for abandoned files. The number is limited, so it may look in a
+    /// directory again.
+    private struct SearchedDirectories {
+        private var paths: Set<String> = []
+
+        mutating func insert(_ path: String) -> Bool {
+            if paths.count >= 1000 { paths = [] }
+            return paths.insert(path).inserted
+        }
     }
 
     /// Moves a temporary file to its destination, and releases its lock.
