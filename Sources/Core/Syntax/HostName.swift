@@ -22,13 +22,15 @@ public enum HostName {
     /// Returns whether the host is an address, which doesn't need a name lookup.
     public static func isAddress(_ text: String) -> Bool {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]) != nil }
-        return text.utf8.allSatisfy(isAllowed) && address(text) != nil
+        return number(text) != nil && text.utf8.allSatisfy(isAllowed)
     }
 
     /// Returns a host that can be compared with other hosts: an address in its usual form with its zone, or other text
     /// in lowercase. A final dot stays, because a name with a final dot is another host.
     public static func comparable(_ host: String) -> String {
-        guard isAddress(host), let address = normalized(host) else { return host.lowercased() }
+        guard isAddress(host), let address = normalized(host) else {
+            return host.utf8.contains(where: mayBeUppercase) ? host.lowercased() : host
+        }
         return address + String(Substring(host.utf8.drop { $0 != UInt8(ascii: "%") }))
     }
 
@@ -47,6 +49,10 @@ public enum HostName {
         if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]).flatMap(bytesOfIPv6) }
         guard text.utf8.allSatisfy(isAllowed), let number = number(text) else { return nil }
         return bytes(of: number)
+    }
+
+    private static func mayBeUppercase(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -45,6 +45,7 @@ struct CookieOrigin {
             return (String(decoding: host), String(decoding: path), isSecure)
         }
         guard let parts else { return nil }
+        // The host is in lowercase, and an IPv4 address begins with a digit. `comparable` takes 1,000 instructions.
         let mayBeAddress = parts.host.utf8.first.map(ASCII.isDigit) ?? false
         (host, path) = (mayBeAddress ? HostName.comparable(parts.host) : parts.host, parts.path)
         isSecure = parts.isSecure || Self.loopbackHosts.contains(host)
